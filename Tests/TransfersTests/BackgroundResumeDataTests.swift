@@ -60,6 +60,32 @@ import Testing
             #expect(sent == Array(repeating: isRedirected ? "none" : "Bearer t", count: 2))
         }
 
+        /// Resume data does not name the URL's user. The session knows it.
+        @Test func aDownloadGoesOnAsTheUserOfItsURL() async throws {
+            let server = try RangeServer()
+            defer { server.stop() }
+            server.behaviour.update { behaviour in
+                behaviour.pausesAfter = 400_000
+                behaviour.authorization = "Basic dXNlcjpzZWNyZXQ="
+            }
+            let downloads = Downloads()
+            let session = Self.session(downloads)
+            defer { session.invalidateAndCancel() }
+            let url = try #require(URL(string: server.url.replacing("://", with: "://user:secret@")))
+            let task = session.downloadTask(with: url)
+            task.resume()
+            for await count in downloads.counts where count >= 400_000 { break }
+            let data = try #require(await Self.resumeData(of: task))
+            #expect(data.range(of: Data("secret".utf8)) == nil)
+            server.behaviour.update { $0.pausesAfter = nil }
+            session.downloadTask(withResumeData: data).resume()
+            for await content in downloads.contents {
+                #expect(content == server.content)
+                break
+            }
+            #expect(server.ranges.last == "bytes=400000-")
+        }
+
         @Test func aDataTaskBecomesADownload() async throws {
             let server = try RangeServer(count: 300_000)
             defer { server.stop() }

@@ -111,6 +111,42 @@ import Testing
         world.finish()
     }
 
+    /// The performer of transfers does not know the session's identifier of the user whom a URL names.
+    @Test(arguments: [TransferRecord.Kind.download, .upload])
+    func resumeDataHasTheUserOfTheURL(kind: TransferRecord.Kind) async throws {
+        let world = BackgroundWorld(attached: true)
+        let url = try #require(URL(string: "http://user:secret@127.0.0.1/one"))
+        var (request, error) = (URLRequest(url: url), TransferError(.timedOut, "it failed"))
+        let task: URLSessionTask
+        switch kind {
+        case .download:
+            let response = HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: nil, headerFields: ["ETag": "\"a\""])
+            error.resumeData =
+                ResumeData(
+                    request, response, .assumed, firstURL: nil, fileName: DownloadFolder.newName(), count: 5)?.encoded
+            task = world.session.downloadTask(with: request)
+        case .upload:
+            let file = URL(fileURLWithPath: try world.file("body"))
+            request.httpMethod = "PUT"
+            request.bodyFile = try BodyFile(file).measured()
+            error.uploadResumeData = UploadResumption(request, goingOnAt: TransferRecord.url).resumeData
+            task = world.session.uploadTask(with: request, fromFile: file)
+        }
+        task.resume()
+        world.send(.ended(task.taskIdentifier, TransferStatus(error: error)))
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed \(URLError.Code.timedOut.rawValue)")
+        let failure = try #require(task.error as? URLError)
+        let data = try #require(failure.downloadTaskResumeData ?? failure.uploadTaskResumeData)
+        #expect(data.range(of: Data("secret".utf8)) == nil)
+        let next: URLSessionTask =
+            kind == .download
+            ? world.session.downloadTask(withResumeData: data) : world.session.uploadTask(withResumeData: data)
+        #expect(next.originalRequest?.url == url)
+        world.finish()
+    }
+
     /// A part of an end is taken when the delegate's method has returned, and not before.
     @Test func eachPartOfAnEndIsTakenWhenTheDelegateHasReturned() async throws {
         let world = BackgroundWorld(attached: true)

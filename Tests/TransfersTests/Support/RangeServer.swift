@@ -18,6 +18,8 @@ final class RangeServer: Sendable {
         /// The numbers of bytes that the next answers with ranges have, whatever their fields say.
         var ends: [Int] = []
         var status = 200
+        /// What `Authorization` has to be.
+        var authorization: String?
     }
 
     let behaviour: Box<Behaviour>
@@ -34,6 +36,9 @@ final class RangeServer: Sendable {
         let (behaviour, sent, paused, resumed) = (Box(Behaviour(content: content)), sent, paused, resumed)
         self.behaviour = behaviour
         server = try LoopbackServer { request in
+            if let wanted = behaviour.value.authorization, request.fields[name: "authorization"] != wanted {
+                return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"files\"")
+            }
             let (now, limit) = behaviour.update { ($0, $0.breaks.isEmpty ? nil : $0.breaks.removeFirst()) }
             let asked = request.fields[name: "range"]?.dropFirst("bytes=".count).split(separator: "-").first
             let isCurrent = request.fields[name: "if-range"].map { $0 == now.entityTag } ?? true

@@ -161,6 +161,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
             try next.checkBody()
             task.currentRequest = other
             task.firstURL = other.url
+            task.shared.withLock { $0.begunRequest = other }
             background.send(.answerBeginning(identifier, next))
         } catch {
             refuse(error)
@@ -208,10 +209,10 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         case .ended: return false
         }
         questions.closeAll()
-        let error = end.error.map {
-            HandlerError.unwrapped(HandlerError(error: $0.error), url: task.currentRequest?.url)
-        }
         if takes { task.take(end) }
+        let error = end.error.map {
+            HandlerError.unwrapped(HandlerError(error: withUser($0.error)), url: task.currentRequest?.url)
+        }
         _ = task.loadDidFinish(error, completes: false)
         // The reports of the end wait behind this call, so that a cancel in an earlier call of the delegate is in time. Ends
         // from an earlier run of the program do not wait: they come before the end of their session's events.
@@ -234,6 +235,27 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         if !takes { background.forget(identifier) }
         core.finished(task, error)
         return true
+    }
+
+    /// The error with the session's identifier of the URL's user in its resume data. The performer of transfers does
+    /// not know it.
+    private func withUser(_ error: any Error) -> any Error {
+        guard let failure = error as? URLError else { return error }
+        let begun = task.shared.withLock { $0.begunRequest ?? $0.originalRequest }?.url
+        if let data = failure.downloadTaskResumeData, var resumption = try? ResumeData(data) {
+            resumption.user = identifierOfUser(in: [task.currentRequest?.url, begun], at: resumption.url)
+            return resumption.encoded.map { failure.adding($0, NSURLSessionDownloadTaskResumeData) } ?? failure
+        }
+        if let data = failure.uploadTaskResumeData, var resumption = try? UploadResumeData(data) {
+            resumption.user = identifierOfUser(in: [begun], at: resumption.url)
+            return resumption.encoded.map { failure.adding($0, NSURLSessionUploadTaskResumeData) } ?? failure
+        }
+        return failure
+    }
+
+    /// The identifier of the user whom the first of the URLs of the same origin names.
+    private func identifierOfUser(in urls: [URL?], at url: URL) -> String? {
+        urls.compactMap { $0 }.first { $0.isSameOrigin(as: url) }.flatMap { core.namedUsers.word(for: $0) }
     }
 
     private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {
