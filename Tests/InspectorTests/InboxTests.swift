@@ -130,4 +130,80 @@ import Testing
         // With the copies the last quarter would take seven times as long as the first one.
         #expect(times.count == 4 && times.last ?? 0 < 4 * (times.first ?? 0), "\(times)")
     }
+
+    /// Delivers a coded body in two parts, of which the first is too long to be held as a whole, and then fails.
+    private final class CodedParts: LoadRecorder, LoopHandler, @unchecked Sendable {  // confined to the session's loop
+        private var receiver: (any LoadReceiver)?
+        private var step = 0
+
+        func load(
+            _ request: URLRequest, _ resources: LoadResources, by make: @escaping (URLRequest) throws -> any LoopHandler
+        ) throws -> any LoopHandler { self }
+
+        func record(
+            _ metrics: URLSessionTaskMetrics, _ error: (any Error)?, ofTask task: Int, from firstURL: URL?,
+            in session: SessionIdentity
+        ) {}
+
+        func flush(_ done: @escaping @Sendable () -> Void) { done() }
+
+        func begin(_ receiver: any LoadReceiver) {
+            self.receiver = receiver
+            proceed()
+        }
+
+        func end() { receiver = nil }
+        func receiverDidBlock() {}
+        func receiverDidBecomeReady() { proceed() }
+
+        private func proceed() {
+            var flow = Flow.more
+            while flow == .more, let receiver {
+                step += 1
+                switch step {
+                case 1: flow = sendHead(to: receiver)
+                case 2: flow = send("first", Data(count: (8 << 20) + 1), to: receiver)
+                case 3: flow = send("second", Data("rest".utf8), to: receiver)
+                default:
+                    self.receiver = nil
+                    receiver.fail(URLError(.networkConnectionLost))
+                }
+            }
+        }
+
+        private func sendHead(to receiver: any LoadReceiver) -> Flow {
+            let url = URL(string: "http://localhost/") ?? URL(fileURLWithPath: "/")
+            let head = HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: nil,
+                headerFields: ["ETag": "\"a\"", "Content-Encoding": "gzip"])
+            return head.map { receiver.receive($0) } ?? .wait
+        }
+
+        private func send(_ coded: String, _ data: Data, to receiver: any LoadReceiver) -> Flow {
+            Data(coded.utf8).withUnsafeBytes { receiver.receive(coded: $0) }
+            return receiver.receive(data)
+        }
+    }
+
+    /// A download is resumed behind its coded bytes. Those that come before a response is held are not kept.
+    @Test(arguments: [true, false]) func resumeDataOfACodedBody(isHeld: Bool) async throws {
+        let holds = HoldRecorder(Redactor(.standard), inbox)
+        if isHeld { holds.set([try #require(HoldRule(["id": "1", "stage": "response", "words": "localhost"]))]) }
+        holds.set(isWatched: true)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.settings.recorders = [holds, CodedParts()]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "http://localhost/"))
+        let loading = Task { _ = try await session.download(from: url) }
+        if isHeld {
+            try await waitUntil { holds.held(1) != nil }
+            holds.held(1)?.decide(.proceed(nil))
+        }
+        guard case .failure(let error as URLError) = await loading.result else { return #expect(Bool(false)) }
+        let data = try error.downloadTaskResumeData.map { try ResumeData($0) }
+        #expect(error.code == .networkConnectionLost && data?.count == (isHeld ? nil : 11))
+        guard let name = data?.fileName else { return }
+        try FileManager.default.removeItem(atPath: try DownloadFolder.shared.path(of: name))
+    }
 }

@@ -55,6 +55,8 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
     private var isBlocked = false
     /// Whether the inner load waits until it may deliver more.
     private var isInnerWaiting = false
+    /// Whether the beginning of the response's body was collected, without its coded form.
+    private var hasCollected = false
 
     init(
         _ request: URLRequest, _ resources: LoadResources, _ holder: any LoadHolder,
@@ -270,6 +272,7 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 extension HoldingLoad: ForwardingReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading = state else { return .wait }
+        hasCollected = false
         // Bytes after the response to a request for a connection are not a body.
         guard let response = response as? HTTPURLResponse, !(resources.task is URLSessionWebSocketTask),
             !request.requestsConnection, holder.holds(.response, request)
@@ -278,6 +281,7 @@ extension HoldingLoad: ForwardingReceiver {
             [weak self] in self?.collectingTookLong()
         }
         state = .collecting(response, Data(), timer)
+        hasCollected = true
         return .more
     }
 
@@ -291,8 +295,11 @@ extension HoldingLoad: ForwardingReceiver {
         return collect { $0.append(data) }
     }
 
-    /// A changed body has no coded form.
-    func receive(coded bytes: UnsafeRawBufferPointer) { if case .loading = state { receiver?.receive(coded: bytes) } }
+    /// A changed body has no coded form. The rest of a collected one would be taken for its beginning in the resume
+    /// data of a download.
+    func receive(coded bytes: UnsafeRawBufferPointer) {
+        if case .loading = state, !hasCollected { receiver?.receive(coded: bytes) }
+    }
 
     private func collect(_ append: (inout Data) -> Void) -> Flow {
         guard case .collecting(let response, var data, let timer) = state else { return .wait }
