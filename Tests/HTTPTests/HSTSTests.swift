@@ -34,4 +34,42 @@ import Testing
             #expect(unaware != .ok("secured"))
         }
     }
+
+    /// The reasons for which a request is sent again.
+    enum Reason: CaseIterable {
+        case challenged, connectionLost, timedOut, expectationRefused
+    }
+
+    /// The host requires https while it has the request, by a response to another one.
+    @Test(arguments: Reason.allCases) func aRequestIsNotSentAgainInCleartext(reason: Reason) async throws {
+        let session = makeSession(delegate: ChallengeAnswerer("user", "secret"))
+        defer { session.invalidateAndCancel() }
+        let (hsts, seen) = (session.core.settings.hsts, Recorder<String>())
+        var options = LoopbackServer.Options()
+        options.beforeBody = { request in
+            seen.append(request.path)
+            guard request.path == "/again" else { return nil }
+            hsts.note("max-age=600", from: "localhost")
+            switch reason {
+            case .challenged: return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"r\"")
+            case .connectionLost: try request.exchange.closeAbruptly()
+            case .timedOut: return ServerResponse(408).closing()
+            case .expectationRefused: return ServerResponse(417)
+            }
+        }
+        let server = try LoopbackServer(options) { _ in .text("done") }
+        defer { server.stop() }
+        // The next request is sent on the same connection.
+        let first = try BothVersions.request(server, "/first")
+        #expect(await session.outcome(first) == .ok("done"))
+        var request = try BothVersions.request(server, "/again")
+        if reason == .expectationRefused {
+            request.httpMethod = "PUT"
+            request.httpBody = Data("body".utf8)
+            request.setValue("100-continue", forHTTPHeaderField: "Expect")
+        }
+        let outcome = await session.outcome(request)
+        #expect(outcome == .failed(.appTransportSecurityRequiresSecureConnection))
+        #expect(seen.snapshot == ["/first", "/again"])
+    }
 }

@@ -141,6 +141,7 @@ extension HTTPExchange {
 
     private func sendAgain() {
         guard case .challenged(let waiting) = state else { return }
+        if let failure = cleartextFailure { return fail(failure) }
         note(.retried(.authentication))
         beginAgain(after: waiting.response)
         addCookies()

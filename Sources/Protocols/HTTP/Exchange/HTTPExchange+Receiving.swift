@@ -71,6 +71,10 @@ extension HTTPExchange {
     /// before, or before a suspended task has sent anything: the server has closed the connection as idle, before the
     /// request arrived (§15.5.9).
     private func sendAgain(_ reason: RetryReason, after head: ResponseHead, _ stream: any HTTPStream) -> Flow {
+        if let failure = cleartextFailure {
+            fail(failure)
+            return .wait
+        }
         note(.retried(reason))
         endTransaction(after: HTTPURLResponse(head, to: request))
         stream.abandon(number)
