@@ -78,6 +78,24 @@ import Testing
         #expect(pair.events == (["pair: end"], []))
     }
 
+    /// A delegate that reads, or writes, at an event of bytes that were read before, or of room that was filled, would
+    /// block its queue.
+    @Test func anEventIsNotLateForItsBytesOrRoom() throws {
+        let pair = try #require(Pair(capacity: 3))
+        _ = pair.events
+        pair.queue.suspend()
+        #expect(pair.write("a") == 1 && pair.write("b") == 1)
+        #expect(pair.read(9) == 2)
+        pair.queue.resume()
+        #expect(pair.events.reading == [])
+        pair.queue.suspend()
+        #expect(pair.write("abc") == 3)
+        #expect(pair.read(1) == 1 && pair.read(1) == 1)
+        #expect(pair.write("de") == 2)
+        pair.queue.resume()
+        #expect(pair.events.writing == [])
+    }
+
     @Test func aWriterHearsThatNobodyReads() throws {
         let pair = try #require(Pair(capacity: 3))
         _ = pair.events

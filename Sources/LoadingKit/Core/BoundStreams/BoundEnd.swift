@@ -93,9 +93,19 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
 
     private func send(_ event: Stream.Event) {
         schedule.perform { [weak self] in
-            guard let self, status != .closed else { return }
+            guard let self, status != .closed, isCurrent(event) else { return }
             let stream = state.withLock { LoopTransfer($0.stream) }.value
             if let stream { delegate?.stream(stream, handle: event) }
+        }
+    }
+
+    /// Whether a read or write at this event would not block. Since the event was enqueued an earlier call of the
+    /// delegate may have read the bytes, or filled the room.
+    private func isCurrent(_ event: Stream.Event) -> Bool {
+        switch event {
+        case .hasBytesAvailable: pipe.hasBytes
+        case .hasSpaceAvailable: pipe.hasRoom
+        default: true
         }
     }
 }
