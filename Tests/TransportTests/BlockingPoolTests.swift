@@ -65,6 +65,45 @@ import Testing
         #expect(pool.waitingCount == 0)
     }
 
+    /// An object of the program that asks the pool when it is released, as one that submits work then.
+    private final class Asking: Sendable {
+        private let pool: BlockingPool
+
+        init(_ pool: BlockingPool) { self.pool = pool }
+
+        deinit { _ = pool.waitingCount }
+
+        func use() {}
+
+        /// Work that alone holds two of them.
+        static func work(_ pool: BlockingPool) -> BlockingPool.Work {
+            let (inBody, inRefusal) = (Asking(pool), Asking(pool))
+            return BlockingPool.Work({ inBody.use() }, orElse: { _ in inRefusal.use() })
+        }
+    }
+
+    /// What work holds may use the pool when it is released, after the work was done, cancelled or refused.
+    @Test(arguments: [0, 1, 3], [0, 10]) func whatWorkHoldsMayUseThePool(cancelled: Int, mayWait: Int) throws {
+        var limits = BlockingPool.Limits(threads: 1)
+        limits.maximumWaiting = mayWait
+        let (pool, held) = (pool(limits), Held())
+        let (submitted, last) = (Semaphore(), Semaphore())
+        pool.run { held.run() }
+        #expect(held.begun.wait(seconds: 120))
+        // On another thread, as a release with the mutex held never returns.
+        BlockingPool(name: "test", .init(threads: 1)).run {
+            var works = (0..<3).map { _ in Asking.work(pool) }
+            for work in works { pool.run(work) }
+            while works.count > 3 - cancelled, let work = works.popLast() { pool.cancel(work) }
+            works = []
+            pool.run { last.signal() }
+            submitted.signal()
+        }
+        try #require(submitted.wait(seconds: 120))
+        held.release(1)
+        #expect(last.wait(seconds: 120))
+    }
+
     @Test func moreThanMayWaitIsRefused() {
         var limits = BlockingPool.Limits(threads: 2)
         limits.maximumWaiting = 3

@@ -41,15 +41,23 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
 
     /// Submitted work that has not begun.
     package final class Work: @unchecked Sendable {  // the variables are guarded by the mutex of the pool
-        fileprivate var body: (@Sendable () -> Void)?
+        /// What the submitter gave. It may hold the program's objects, whose release runs the program's code, so it is
+        /// never released with the mutex held.
+        fileprivate struct Actions: Sendable {
+            let body: @Sendable () -> Void
+            let refused: (@Sendable (Refusal) -> Void)?
+        }
+
+        /// Nil when the work has begun, or was cancelled or refused.
+        fileprivate var actions: Actions?
         fileprivate var isQueued = false
-        fileprivate let refused: (@Sendable (Refusal) -> Void)?
 
         /// - Parameter refused: Called once instead of `body` if the pool cannot do the work. Without it the work is
         ///   always done: by the calling thread if the pool has no thread at all.
         package init(_ body: @escaping @Sendable () -> Void, orElse refused: (@Sendable (Refusal) -> Void)? = nil) {
-            if let plan = FaultPlan.current { self.body = { plan.run(body) } } else { self.body = body }
-            self.refused = refused
+            let planned: @Sendable () -> Void
+            if let plan = FaultPlan.current { planned = { plan.run(body) } } else { planned = body }
+            actions = Actions(body: planned, refused: refused)
         }
     }
 
@@ -114,13 +122,13 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
             case done(Acceptance)
             case wake(IdleThread)
             case start
-            case refuse(Refusal)
+            case refuse(Refusal, Work.Actions)
         }
         let step = withMutex { () -> Step in
-            guard work.body != nil else { return .done(.begins) }
-            if work.refused != nil, waitingInVain >= limits.maximumWaiting {
-                work.body = nil
-                return .refuse(.tooMuchWaits(limits.maximumWaiting))
+            guard work.actions != nil else { return .done(.begins) }
+            let isRefused = work.actions?.refused != nil && waitingInVain >= limits.maximumWaiting
+            if isRefused, let actions = work.actions.take() {
+                return .refuse(.tooMuchWaits(limits.maximumWaiting), actions)
             }
             waiting.append(work)
             work.isQueued = true
@@ -141,7 +149,7 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         case .done(let acceptance): return acceptance
         case .wake(let thread): thread.wake()
         case .start: startThread(for: work)
-        case .refuse(let refusal): work.refused?(refusal)
+        case .refuse(let refusal, let actions): actions.refused?(refusal)
         }
         return .begins
     }
@@ -161,19 +169,19 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     /// Cancels work. Returns false if it has begun or was refused.
     @discardableResult
     package func cancel(_ work: Work) -> Bool {
-        let body = withMutex { () -> (@Sendable () -> Void)? in
-            guard let body = work.body.take() else { return nil }
-            guard work.isQueued else { return body }
+        let actions = withMutex { () -> Work.Actions? in
+            guard let actions = work.actions.take() else { return nil }
+            guard work.isQueued else { return actions }
             cancelled += 1
             // Cancelled works are removed together from time to time, as searching for a single one takes long.
             if cancelled > waiting.count / 2 { removeCancelled() }
-            return body
+            return actions
         }
-        return body != nil
+        return actions != nil
     }
 
     private func removeCancelled() {
-        waiting.removeAll { $0.body == nil }
+        waiting.removeAll { $0.actions == nil }
         cancelled = 0
     }
 
@@ -187,39 +195,39 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     }
 
     private func threadDidNotStart(for work: Work, _ code: Int32) {
-        let stranded = withMutex { () -> [(Work, @Sendable () -> Void)] in
+        let stranded = withMutex { () -> [Work.Actions] in
             threads -= 1
             comingThreads -= 1
             let works: [Work]
             if threads == 0 {
                 // All waiting works: there is no thread that would take them.
                 works = Array(waiting)
-            } else if !limits.endsByItself, work.refused != nil {
+            } else if !limits.endsByItself, work.actions?.refused != nil {
                 works = [work]
             } else {
                 return []
             }
-            let stranded = works.compactMap { work in work.body.take().map { (work, $0) } }
+            let stranded = works.compactMap { $0.actions.take() }
             removeCancelled()
             return stranded
         }
-        for (work, body) in stranded {
-            if let refused = work.refused { refused(.noThread(errno: code)) } else { body() }
+        for actions in stranded {
+            if let refused = actions.refused { refused(.noThread(errno: code)) } else { actions.body() }
         }
     }
 
     private func serve() {
         let thread = IdleThread()
-        while let body = take(thread) { body() }
+        while let actions = take(thread) { actions.body() }
     }
 
     /// Waits for work; nil if the thread must end.
-    private func take(_ thread: IdleThread) -> (@Sendable () -> Void)? {
+    private func take(_ thread: IdleThread) -> Work.Actions? {
         withMutex {
             while true {
                 if thread.isWoken { comingThreads -= 1 }
                 thread.isWoken = false
-                if let body = takeFirst() { return body }
+                if let actions = takeFirst() { return actions }
                 idleThreads.append(thread)
                 thread.wait(mutex, for: limits.idleTime)
                 guard thread.isWoken else {
@@ -231,9 +239,9 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         }
     }
 
-    private func takeFirst() -> (@Sendable () -> Void)? {
+    private func takeFirst() -> Work.Actions? {
         while let work = waiting.popFirst() {
-            if let body = work.body.take() { return body }
+            if let actions = work.actions.take() { return actions }
             cancelled -= 1
         }
         return nil
