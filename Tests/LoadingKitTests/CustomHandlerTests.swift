@@ -3,6 +3,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -251,6 +252,98 @@ import Testing
             #expect(!Reentrant.isReentered.withLock { $0 })
         }
         session.invalidateAndCancel()
+    }
+
+    /// Notes the threads in which it is asked whether it can load. The URL's host says what happens to the task.
+    private final class Asked: URLProtocolHandler, @unchecked Sendable {  // stateless
+        static let threads = Guarded<[String: Set<UInt>]>([:])
+
+        override class func canInit(with request: URLRequest) -> Bool {
+            guard let url = request.url, url.scheme == "asked" else { return false }
+            let thread = UInt(pthread_self())
+            threads.withLock { _ = $0[url.host ?? "", default: []].insert(thread) }
+            return true
+        }
+
+        override func load(_ load: LoadContext) async throws {
+            if load.url.host == "redirected", load.url.path != "/next",
+                let next = URL(string: "asked://redirected/next"),
+                let response = HTTPURLResponse(url: load.url, statusCode: 302, httpVersion: nil, headerFields: nil)
+            {
+                try await load.redirect(to: URLRequest(url: next), response: response)
+            }
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+        }
+    }
+
+    /// Follows redirects when the loop waits.
+    private final class Follower: NSObject, URLSessionTaskDelegate {
+        let end = Signal()
+        private let loop: EventLoop
+
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            CustomHandlerTests.waitUntilIdle(loop)
+            completionHandler(request)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            end.fire()
+        }
+    }
+
+    /// Returns when the loop waits, so that the next work runs in the calling thread.
+    private static func waitUntilIdle(_ loop: EventLoop) {
+        let thread = UInt(pthread_self())
+        let isHere = Guarded(false)
+        while !isHere.withLock({ $0 }) {
+            let done = DispatchSemaphore(value: 0)
+            loop.perform {
+                let isSame = UInt(pthread_self()) == thread
+                isHere.withLock { $0 = isSame }
+                done.signal()
+            }
+            done.wait()
+        }
+    }
+
+    /// Whoever resumes a task, or answers a question, may have a lock that `canInit(with:)` takes.
+    @Test(arguments: ["resumed", "suspended", "redirected"])
+    func handlersAreSearchedForInTheLoopsOwnThread(_ host: String) async throws {
+        let loop = EventLoop(name: "asked")
+        defer { loop.stop() }
+        let follower = Follower(loop)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Asked.self]
+        let session = URLSession(configuration: configuration, delegate: follower, delegateQueue: nil, loop: loop)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "asked://\(host)"))
+        try await withTimeout {
+            let home = await withCheckedContinuation { continuation in
+                loop.execute { continuation.resume(returning: UInt(pthread_self())) }
+            }
+            try await onThread {
+                let task = session.dataTask(with: url)
+                if host == "suspended" {
+                    // The task is suspended before it begins on the loop.
+                    let go = Signal()
+                    loop.execute { go.waitBlocking() }
+                    task.resume()
+                    task.suspend()
+                    go.fire()
+                }
+                Self.waitUntilIdle(loop)
+                task.resume()
+            }
+            await follower.end.wait()
+            let threads = Asked.threads.withLock { $0[host] ?? [] }
+            #expect(threads == [home])
+        }
     }
 
     @Test func bothShapesLoadAgainAndAgain() async throws {

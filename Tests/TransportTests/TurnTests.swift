@@ -116,6 +116,35 @@ import Testing
         }
     }
 
+    /// Closures for the loop's own thread neither run in one that only came by, nor are overtaken.
+    @Test(arguments: [false, true]) func closuresForTheLoopsOwnThreadRunThere(isFromThirdThread: Bool) async {
+        await withLoop { loop in
+            let home = await loop.run { UInt(pthread_self()) }
+            let log = OnLoop<[String]>([])
+            let note: @Sendable (String) -> Void = { name in
+                log.value.append(UInt(pthread_self()) == home ? "\(name) at home" : name)
+            }
+            Self.performHere(loop) {
+                let submit: @Sendable () -> Void = {
+                    loop.execute { note("first") }
+                    loop.executeOnOwnThread { note("own") }
+                    loop.execute { note("last") }
+                }
+                if isFromThirdThread {
+                    let gate = Gate()
+                    Thread.start {
+                        submit()
+                        gate.open()
+                    }
+                    gate.wait()
+                } else {
+                    submit()
+                }
+            }
+            #expect(await loop.run { log.value } == ["first", "own at home", "last at home"])
+        }
+    }
+
     @Test func eachThreadsWorkKeepsItsOrderAndIsAlone() async {
         let perThread = 5000
         await withLoop { loop in

@@ -156,7 +156,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     }
 
     private func followState(of task: URLSessionTask) {
-        loop.perform {
+        performSearch {
             let task = self.successor(of: task)
             self.mailbox.release(task)
             task.engine?.followState()
@@ -166,7 +166,13 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
 
     /// Starts a task; at once when called on its loop.
     func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
-        if loop.isCurrent { start(task, consumer) } else { loop.perform { self.start(task, consumer) } }
+        if loop.isCurrent { start(task, consumer) } else { performSearch { self.start(task, consumer) } }
+    }
+
+    /// Runs `work`, which may search for a request's handler, on the loop: in its own thread where the search calls the
+    /// program's code, as the caller may hold a lock for which that code waits.
+    private func performSearch(_ work: @escaping @Sendable () -> Void) {
+        if registry.callsProgram { loop.executeOnOwnThread(work) } else { loop.perform(work) }
     }
 
     // MARK: On the loop

@@ -70,9 +70,9 @@ extension EventLoop {
         }
     }
 
-    /// Does the remaining work of `work`, and the work that other threads have submitted meanwhile. Tasks are not run
-    /// here, as they may be the program's. The rest is left to the loop's thread: returns the descriptor that wakes it,
-    /// or -1.
+    /// Does the remaining work of `work`, and the work that other threads have submitted meanwhile. Tasks, and closures
+    /// for the own thread, are not run here, as they may be the program's. The rest is left to the loop's thread:
+    /// returns the descriptor that wakes it, or -1.
     private func finishInPlace() -> Int32 {
         var pieces = Self.maximumPiecesInPlace
         while true {

@@ -143,7 +143,7 @@ extension EventLoop {
             pieces -= 1
             if pieces % Self.piecesBetweenLooks == 0, isTurnLonger(than: Self.longestTurn) { pieces = 0 }
             switch work {
-            case .closure(let body): body()
+            case .closure(let body), .ownThreadClosure(let body): body()
             case .job(let job):
                 job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(), taskExecutor: executor.asUnownedTaskExecutor())

@@ -18,6 +18,8 @@ import Synchronization
 package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: a lock; rest: the thread with the turn
     enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop
         case closure(() -> Void)
+        /// A closure that no other thread runs in the loop's turn.
+        case ownThreadClosure(() -> Void)
         /// A job of an actor.
         case job(UnownedJob)
         /// A job of a task that prefers the loop and is not isolated.
@@ -145,6 +147,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Runs `work` on the loop, after work submitted earlier. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
+
+    /// Runs `work` in the loop's own thread, after work submitted earlier. For the program's code, which may wait for a
+    /// lock that another thread holds while it takes the turn. From any thread.
+    package func executeOnOwnThread(_ work: @escaping @Sendable () -> Void) { submit(.ownThreadClosure(work)) }
 
     /// Runs `work` on the loop, after the work that is running now. On the loop only.
     package func executeLater(_ work: @escaping () -> Void) {

@@ -318,7 +318,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
 
     var questions: DelegateQuestions {
         if let openQuestions { return openQuestions }
-        let made = DelegateQuestions(loop)
+        let made = DelegateQuestions(loop, callsProgram: core.registry.callsProgram)
         openQuestions = made
         return made
     }
