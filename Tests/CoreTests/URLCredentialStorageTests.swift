@@ -142,6 +142,48 @@ struct URLCredentialStorageTests {
         #expect(store.load().isEmpty && count.value.withLock { $0 } == 2)
     }
 
+    @Test("lets what it forgets, and what it compares, use it")
+    func reentrancy() {
+        final class Guest: URLCredential, @unchecked Sendable {  // its properties are set before it is shared
+            var storage: URLCredentialStorage?
+            var onEnd: () -> Void = {}
+            deinit { onEnd() }
+            override func isEqual(_ object: Any?) -> Bool {
+                _ = storage?.allCredentials
+                return super.isEqual(object)
+            }
+        }
+        final class Place: URLProtectionSpace, @unchecked Sendable {  // its one property is set before it is shared
+            var onEnd: () -> Void = {}
+            deinit { onEnd() }
+        }
+        let steps: [(Int, (URLCredentialStorage) -> Void)] = [
+            (1, { $0.set(Self.credential("a"), for: Self.makeSpace("place")) }),
+            (1, { $0.setDefaultCredential(Self.credential("a", "new"), for: Self.makeSpace("place")) }),
+            (2, { $0.remove(Self.credential("a"), for: Self.makeSpace("place")) }),
+            (2, { $0.removeAll() }),
+            (2, { $0.reload() }),
+        ]
+        for (index, (expected, step)) in steps.enumerated() {
+            let storage = URLCredentialStorage(ForgetfulStore())
+            nonisolated(unsafe) var counts: [Int] = []
+            do {
+                let guest = Guest(user: "a", password: "p", persistence: .permanent)
+                let place = Place(
+                    host: "place", port: 80, protocol: "http", realm: "r",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+                guest.storage = storage
+                guest.onEnd = { counts.append(storage.allCredentials.count) }
+                place.onEnd = { counts.append(storage.allCredentials.count) }
+                storage.set(guest, for: place)
+            }
+            #expect(counts.isEmpty)
+            step(storage)
+            #expect(counts.count == expected, "\(index)")
+            storage.removeAll()
+        }
+    }
+
     @Test("permanent credentials go to the store, and come from it")
     func stores() {
         let store = MemoryStore()
@@ -186,6 +228,17 @@ struct URLCredentialStorageTests {
 
 private final class Counter: Sendable {
     let value = Guarded(0)
+}
+
+/// Keeps nothing, so that what a storage reads from it again is gone.
+private struct ForgetfulStore: CredentialStore {
+    func load() -> [StoredCredential] { [] }
+
+    func version() -> String? { "1" }
+
+    func save(_ changes: [CredentialChange]) {}
+
+    func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
 }
 
 private final class MemoryStore: CredentialStore {

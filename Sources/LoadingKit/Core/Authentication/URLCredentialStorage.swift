@@ -78,16 +78,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         guard let store, case .success(let version) = Result(catching: { try store.version() }), version != last,
             let kept = try? store.load()
         else { return }
-        let hasChanged = state.withLock { state in
+        let (former, current) = state.withLock { state -> (State, State) in
+            let former = state
             // A change that was made meanwhile may be missing from what was loaded. The next call loads again.
-            guard state.saveCount == saveCount else { return false }
-            let former = state.credentials
+            guard state.saveCount == saveCount else { return (former, former) }
             state.removePermanent()
             state.add(kept)
             state.version = version
-            return state.credentials != former
+            return (former, state)
         }
-        if hasChanged { postChanged() }
+        // Compared, and destroyed, without the lock: a credential may be of a class of the program.
+        withExtendedLifetime(former) { if current.credentials != former.credentials { postChanged() } }
     }
 
     // MARK: Reading
@@ -119,18 +120,20 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// ``URLCredential/Persistence/none`` is ignored. The first credential of a protection space is its default, until
     /// ``setDefaultCredential(_:for:)`` sets another.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
+        let equal = stored(equalTo: credential, for: space)
         change { state in
             guard let user = credential.storageName else { return .none }
             let isDefault = state.credentials[space] == nil || state.defaultUsers[space] == user
-            return Self.keep(credential, user, space, isDefault: isDefault, in: &state)
+            return Self.keep(credential, equal, user, space, isDefault: isDefault, in: &state)
         }
     }
 
     /// Stores a credential as ``set(_:for:)`` does, and makes it the default of the protection space.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
+        let equal = stored(equalTo: credential, for: space)
         change { state in
             guard let user = credential.storageName else { return .none }
-            return Self.keep(credential, user, space, isDefault: true, in: &state)
+            return Self.keep(credential, equal, user, space, isDefault: true, in: &state)
         }
     }
 
@@ -149,21 +152,29 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
             guard let user = credential.storageName else { return .none }
+            var removed: [any Sendable] = []
             let old = state.credentials[space]?.removeValue(forKey: user)
-            if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
-            if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
+            if let old { removed.append(old) }
+            if state.credentials[space]?.isEmpty == true, let index = state.credentials.index(forKey: space) {
+                removed.append(state.credentials.remove(at: index).key)
+            }
+            if state.defaultUsers[space] == user, let index = state.defaultUsers.index(forKey: space) {
+                removed.append(state.defaultUsers.remove(at: index).key)
+            }
             // The store may have a credential of this user that another process has stored.
             var saved = [CredentialChange.forget(user: user, space)]
             if let name = old?.storageName, !name.hasSameBytes(as: user) { saved.append(.forget(user: name, space)) }
-            return Effect(hasChanged: old != nil, saved: saved)
+            return Effect(hasChanged: old != nil, saved: saved, removed: removed)
         }
     }
 
     package func removeAll() {
         change { state in
-            defer { (state.credentials, state.defaultUsers) = ([:], [:]) }
+            let removed: [any Sendable] = [state.credentials, state.defaultUsers]
             // The store may have credentials of another process, which are removed, too.
-            return Effect(hasChanged: !state.credentials.isEmpty || state.store != nil, saved: [.forgetAll])
+            let hasChanged = !state.credentials.isEmpty || state.store != nil
+            (state.credentials, state.defaultUsers) = ([:], [:])
+            return Effect(hasChanged: hasChanged, saved: [.forgetAll], removed: removed)
         }
     }
 
@@ -173,24 +184,41 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     }
 
     /// The effect of a change.
-    private struct Effect {
+    private struct Effect: Sendable {
         static let none = Effect(hasChanged: false, saved: [])
 
         /// Whether a notification is posted.
         let hasChanged: Bool
         /// The changes of the store; empty where nothing on disk changes.
         let saved: [CredentialChange]
+        /// What is no longer stored. It is destroyed after the lock is released: its `deinit` may be the program's.
+        var removed: [any Sendable] = []
     }
 
+    /// The stored credential for the same user, if it is equal. Compared without the lock: `isEqual(_:)` may be the
+    /// program's own code.
+    private func stored(equalTo credential: URLCredential, for space: URLProtectionSpace) -> URLCredential? {
+        guard let user = credential.storageName else { return nil }
+        let old = state.withLock { $0.credentials[space]?[user] }
+        return old == credential ? old : nil
+    }
+
+    /// - Parameter equal: The stored credential that is equal to `credential`.
     private static func keep(
-        _ credential: URLCredential, _ user: String, _ space: URLProtectionSpace, isDefault: Bool,
-        in state: inout State
+        _ credential: URLCredential, _ equal: URLCredential?, _ user: String, _ space: URLProtectionSpace,
+        isDefault: Bool, in state: inout State
     ) -> Effect {
         guard credential.persistence != .none else { return .none }
         let wasDefault = state.defaultUsers[space] == user
         let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
         if isDefault { state.defaultUsers[space] = user }
-        if old == credential, isDefault == wasDefault { return .none }
+        var removed: [any Sendable] = []
+        if let old {
+            removed.append(old)
+            if old === equal, isDefault == wasDefault {
+                return Effect(hasChanged: false, saved: [], removed: removed)
+            }
+        }
         var saved: [CredentialChange] = []
         // The store replaces the old credential only if its user has the same bytes: its name may be in another form of
         // Unicode.
@@ -202,21 +230,21 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if credential.isPermanent {
             saved.append(.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault)))
         }
-        return Effect(hasChanged: true, saved: saved)
+        return Effect(hasChanged: true, saved: saved, removed: removed)
     }
 
     /// Makes a change, saves it, and posts a notification.
     private func change(_ body: (inout State) -> Effect) {
-        let hasChanged = state.withLock { state in
+        let effect = state.withLock { state in
             let effect = body(&state)
             if !effect.saved.isEmpty {
                 // Called while the lock is held, so that changes are saved in their order.
                 state.store?.save(effect.saved)
                 state.saveCount += 1
             }
-            return effect.hasChanged
+            return effect
         }
-        if hasChanged { postChanged() }
+        withExtendedLifetime(effect) { if effect.hasChanged { postChanged() } }
     }
 
     /// Posts the notification outside the event loop: an observer may block, or wait for the main thread.
