@@ -310,10 +310,14 @@ import Testing
         }
     }
 
+    private struct PartingError: Error {
+        let parting: Parting
+    }
+
     /// The task holds no lock when its program's object is released.
     @Test func whatIsReplacedMayUseItsTask() throws {
         let url = try #require(URL(string: "data:,hello"))
-        let replacements: [(name: String, replace: (URLSessionTask, () -> Parting) -> Void)] = [
+        let replacements: [(name: String, replace: (URLSessionWebSocketTask, () -> Parting) -> Void)] = [
             (
                 "a delegate",
                 { task, parting in
@@ -335,13 +339,35 @@ import Testing
                     task.releaseResources()
                 }
             ),
+            (
+                "an error",
+                { task, parting in
+                    task.error = PartingError(parting: parting())
+                    task.error = nil
+                }
+            ),
+            (
+                "an error at the load's end",
+                { task, parting in
+                    task.error = PartingError(parting: parting())
+                    _ = task.loadDidFinish(nil, completes: true)
+                }
+            ),
+            (
+                "an error at the task's end",
+                { task, parting in
+                    task.error = PartingError(parting: parting())
+                    task.settle(nil, heedsCancellation: false)
+                }
+            ),
         ]
         for (name, replace) in replacements {
-            let task = URLSessionTask()
+            // Of the tasks it has the most that can be replaced.
+            let task = URLSessionWebSocketTask()
             task.currentRequest = URLRequest(url: url)
             let states = Recorder<URLSessionTask.State>()
             replace(task) { Parting(task, states) }
-            #expect(states.snapshot == [.suspended], "\(name)")
+            #expect(states.snapshot == [task.state], "\(name)")
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 extension URLSessionTask {
@@ -77,13 +78,18 @@ extension URLSessionTask {
             return held
         }
 
-        /// The task has failed or succeeded; false where it had ended before.
-        mutating func complete(_ error: (any Error)?, heedsCancellation: Bool) -> Bool {
-            guard lifecycle.state != .completed else { return false }
+        /// The task has failed or succeeded. Returns whether it had not ended before, and the error that the program
+        /// had set: the caller releases it after the lock.
+        mutating func complete(
+            _ error: (any Error)?, heedsCancellation: Bool
+        ) -> (isFirst: Bool, former: (any Error)?) {
+            guard lifecycle.state != .completed else { return (false, nil) }
             let wasCancelled = heedsCancellation && error == nil && lifecycle.wasCancelled
-            self.error = wasCancelled ? URLError(URLError(.cancelled), url: currentRequest?.url) : error
+            let ending: (any Error)? =
+                wasCancelled ? URLError(URLError(.cancelled), url: currentRequest?.url) : error
+            let former = self.error.exchange(for: ending)
             lifecycle.complete()
-            return true
+            return (true, former)
         }
 
         mutating func settleExpectedToReceive(_ received: Int64) {

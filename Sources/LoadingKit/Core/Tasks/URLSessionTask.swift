@@ -206,11 +206,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// - Returns: the task's response.
     final func loadDidFinish(_ error: (any Error)?, completes: Bool) -> URLResponse? {
         let received = receivedCount.load(ordering: .relaxed)
-        let (hasProgress, response) = shared.withLock { shared in
+        let (hasProgress, response, former) = shared.withLock { shared in
             if error == nil { shared.settleExpectedToReceive(received) }
-            let isFirst = completes && shared.complete(error, heedsCancellation: false)
-            return (isFirst && shared.progress != nil, shared.response)
+            var end = (isFirst: false, former: nil as (any Error)?)
+            if completes { end = shared.complete(error, heedsCancellation: false) }
+            return (end.isFirst && shared.progress != nil, shared.response, end.former)
         }
+        withExtendedLifetime(former) {}
         if hasProgress { updateProgress() }
         return response
     }
@@ -233,10 +235,11 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// - Returns: the task's error from the first call of this method.
     @discardableResult
     func settle(_ error: (any Error)?, heedsCancellation: Bool) -> (any Error)? {
-        let (settled, hasProgress) = shared.withLock { shared in
-            let isFirst = shared.complete(error, heedsCancellation: heedsCancellation)
-            return (shared.error, isFirst && shared.progress != nil)
+        let (settled, hasProgress, former) = shared.withLock { shared in
+            let end = shared.complete(error, heedsCancellation: heedsCancellation)
+            return (shared.error, end.isFirst && shared.progress != nil, end.former)
         }
+        withExtendedLifetime(former) {}
         if hasProgress { updateProgress() }
         return settled
     }
