@@ -5,6 +5,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
+@testable import LoadingKitCore
 @testable import LoadingKitInspector
 
 /// The inspector of a running program, as its page sees it. Each test has an inspector of its own sessions.
@@ -256,6 +257,25 @@ import Testing
         inspector.stop()
         #expect(try await loaded.0 == Data("hello".utf8))
         try await page.waitForEnd()
+        session.invalidateAndCancel()
+    }
+
+    /// A session that is made while the inspector is stopped is not recorded.
+    @Test func aSessionThatIsMadeMeanwhileIsLeft() async throws {
+        defer { end() }
+        let other = "meanwhile \(mark)"
+        let stopped = Box<Inspector?>(nil)
+        stopped.value = try Inspector(port: 0, allowsChanges: true, redacts: true) { core in
+            guard core.settings.httpAdditionalHeaders?.contains(where: { $0.1 == other }) == true else { return false }
+            stopped.value?.stop()
+            return true
+        }
+        let session = session { $0.httpAdditionalHeaders = ["X-Test": other] }
+        let core = session.core
+        let count = await withCheckedContinuation { continuation in
+            core.loop.execute { continuation.resume(returning: core.recorders.count) }
+        }
+        #expect(count == 0)
         session.invalidateAndCancel()
     }
 

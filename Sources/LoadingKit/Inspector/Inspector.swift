@@ -15,6 +15,8 @@ package final class Inspector: Sendable {
     private let recorders: [any LoadRecorder]
     private let inbox: TrafficInbox
     private let follower = Guarded<Int?>(nil)
+    /// Set before the sessions are left: one that is followed at the same time may not be among them.
+    private let isStopped = Guarded(false)
 
     /// - Parameters:
     ///   - port: the port; 0 for one that is free.
@@ -45,11 +47,12 @@ package final class Inspector: Sendable {
         recorders = [recording] + (holds.map { [$0] } ?? [])
         self.inbox = inbox
         loop.execute { [server] in server.start() }
-        let number = LiveSessions.follow { [recorders] session in
+        let number = LiveSessions.follow { [weak self, recorders] session in
             guard let core = session as? SessionCore, follows(core) else { return }
             inbox.add(TrafficInbox.Session(identity: core.identity, name: core.kindName))
             for recorder in recorders { core.add(recorder) }
             core.follow(by: inbox)
+            if let self, self.isStopped.withLock({ $0 }) { self.leave(core) }
         }
         follower.withLock { $0 = number }
     }
@@ -57,14 +60,17 @@ package final class Inspector: Sendable {
     /// Stops to follow the sessions, and lets held loads go on. The page gets no further messages.
     package func stop() {
         guard let number = follower.withLock({ $0.take() }) else { return }
+        isStopped.withLock { $0 = true }
         LiveSessions.unfollow(number)
-        for case let core as SessionCore in LiveSessions.all {
-            for recorder in recorders { core.remove(recorder) }
-            core.unfollow(by: inbox)
-        }
+        for case let core as SessionCore in LiveSessions.all { leave(core) }
         server.loop.execute { [server] in
             server.stop()
             server.loop.stop()
         }
+    }
+
+    private func leave(_ core: SessionCore) {
+        for recorder in recorders { core.remove(recorder) }
+        core.unfollow(by: inbox)
     }
 }
