@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -368,6 +369,47 @@ import Testing
             let states = Recorder<URLSessionTask.State>()
             replace(task) { Parting(task, states) }
             #expect(states.snapshot == [task.state], "\(name)")
+        }
+    }
+
+    /// Uses its mailbox when it is released.
+    private final class PartingTask: MailboxTask {
+        let taskIdentifier = 1
+        var delivery: MailboxDelivery { .goesOn }
+        private let mailbox: DelegateMailbox
+        private let counts: Recorder<Int>
+
+        init(_ mailbox: DelegateMailbox, _ counts: Recorder<Int>) { (self.mailbox, self.counts) = (mailbox, counts) }
+
+        deinit { counts.append(mailbox.tasks.count) }
+    }
+
+    /// A task that is resumed while its end waits for turns of the loop gets its end before them. The mailbox, which
+    /// holds it until then, releases it without the lock.
+    @Test func aTaskThatItsMailboxReleasesMayUseTheMailbox() async throws {
+        let loop = EventLoop(name: "mailbox")
+        defer { loop.stop() }
+        let mailbox = DelegateMailbox(nil, loop)
+        let counts = Recorder<Int>()
+        try await withTimeout {
+            let turn = Signal()
+            loop.execute { turn.waitBlocking() }
+            try await onThread {
+                let makeCalls: @Sendable () -> Void = {
+                    let areMade = Signal()
+                    mailbox.post { areMade.fire() }
+                    areMade.waitBlocking()
+                }
+                let task = PartingTask(mailbox, counts)
+                mailbox.postEnd(of: task, isFirst: true) {}
+                for _ in 0..<2 {
+                    makeCalls()
+                    mailbox.release(task)
+                }
+                makeCalls()
+            }
+            turn.fire()
+            #expect(await counts.element(at: 0) == 0)
         }
     }
 

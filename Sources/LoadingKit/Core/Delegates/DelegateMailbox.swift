@@ -217,8 +217,10 @@ extension DelegateMailbox.State {
             switch call.subject {
             case .session: return .make(call)
             case .due(let task):
-                guard let waiting = parked.removeValue(forKey: task.taskIdentifier) else { continue }
+                // This call may hold the last reference to its task, unless the parked calls are the task's own.
+                guard let waiting = parked.removeValue(forKey: task.taskIdentifier) else { return .drop(call) }
                 calls.prepend(contentsOf: waiting)
+                if waiting.first?.task !== task { return .drop(call) }
             case .last where parked.isEmpty: return .make(call)
             case .last:
                 calls.append(call)
