@@ -5,6 +5,24 @@ import Testing
 
 /// The loopback server, seen by a client that knows no HTTP.
 @Suite struct ServerTests {
+    private final class Parting: Sendable {
+        private let onEnd: @Sendable () -> Void
+
+        init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
+
+        deinit { onEnd() }
+    }
+
+    /// What a box or a list lets go may use it.
+    @Test func whatIsReplacedMayUseItsHolder() {
+        let (box, list, ends) = (Box<Parting?>(nil), Recorder<Parting>(), Recorder<Int>())
+        box.value = Parting { ends.append(box.value == nil ? 0 : 1) }
+        box.value = nil
+        list.append(Parting { ends.append(list.count) })
+        list.removeAll()
+        #expect(ends.snapshot == [0, 0])
+    }
+
     /// One connection, and all that comes over it when the client sends this and ends its side.
     struct Exchange: Sendable {
         var name: String

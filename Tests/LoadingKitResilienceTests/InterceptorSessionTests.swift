@@ -63,6 +63,35 @@ import Testing
         }
     }
 
+    /// Where it is asked for the time, and where a wait for a turn is replaced by a longer one.
+    @Test func theClockMayUseTheLimiter() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text("slow down", status: 429).adding("Retry-After", "20")
+        }
+        let other = try LoopbackServer { _ in .text("a") }
+        defer { for server in [server, other] { server.stop() } }
+        let clock = ManualClock()
+        let used = Box<RateLimiter?>(nil)
+        defer { used.value = nil }
+        var limit = RateLimit(rate: 1, maximumWait: 100)
+        limit.maximumHosts = 1
+        let limiter = RateLimiter(limit, clock: clock.running { _ = used.value?.waitingCount })
+        used.value = limiter
+        let session = URLSession.with(limiter)
+        let first = Task { try await session.status(server.url()) }
+        _ = await server.requests.count(reaches: 1)
+        let second = Task { try await session.status(server.url()) }
+        _ = await clock.sleeps.count(reaches: 1)
+        release.fire()
+        #expect(try await first.value == 429)
+        _ = await clock.sleeps.count(reaches: 2)
+        second.cancel()
+        await #expect(throws: URLError.self) { try await second.value }
+        #expect(try await session.status(other.url()) == 200)
+    }
+
     @Test func aThousandCancelledWaitersLeave() async throws {
         let server = try LoopbackServer { _ in .text("a") }
         defer { server.stop() }
@@ -128,6 +157,24 @@ import Testing
         for origin in origins { #expect(try await session.status(origin.description) == 500) }
         let open = origins.filter { breaker.phase(of: $0) != .closed }
         #expect(open.count <= 1_000 && open.last == origins.last)
+    }
+
+    @Test func theClockMayUseTheBreaker() async throws {
+        let origins = (0..<2).compactMap { RequestOrigin("http://h\($0).example") }
+        let used = Box<CircuitBreaker?>(nil)
+        defer { used.value = nil }
+        let clock = ManualClock().running { _ = origins.map { used.value?.phase(of: $0) } }
+        let breaker = CircuitBreaker(.init(minimumCalls: 1), maximumHosts: 1, clock: clock)
+        used.value = breaker
+        let session = URLSession.with(
+            breaker,
+            ClosureInterceptor { load in
+                let response = try #require(
+                    HTTPURLResponse(url: load.url, statusCode: 500, httpVersion: nil, headerFields: nil))
+                try await load.receive(response)
+            })
+        for origin in origins { #expect(try await session.status(origin.description) == 500) }
+        #expect(origins.map { breaker.phase(of: $0) != .closed } == [false, true])
     }
 
     @Test func twoSessionsHaveTwoBreakers() async throws {
@@ -657,7 +704,8 @@ import Testing
         for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
     }
 
-    @Test func aCallerThatDoesNotReadIsLetGoOf() async throws {
+    /// Where it reads in time, its clock's sleep is cancelled, which may use the flights.
+    @Test(arguments: [false, true]) func aCallerThatDoesNotReadIsLetGoOf(readsInTime: Bool) async throws {
         let release = Signal()
         let server = try LoopbackServer { request in
             try request.exchange.wait(for: release)
@@ -666,8 +714,12 @@ import Testing
         defer { server.stop() }
         let clock = ManualClock()
         let hold = Signal()
+        let used = Box<SingleFlight?>(nil)
+        defer { used.value = nil }
         let flights = SingleFlight(
-            ignoredFields: ["X-Slow"], bufferLimit: 2 << 20, maximumStall: 5, clock: clock.clock)
+            ignoredFields: ["X-Slow"], bufferLimit: 2 << 20, maximumStall: 5,
+            clock: clock.running { _ = used.value?.callerCount })
+        used.value = flights
         let session = URLSession.with(
             ClosureInterceptor { load in
                 let loaded = try await load.next.load(load.request)
@@ -681,6 +733,11 @@ import Testing
         try await waitUntil { flights.callerCount == 2 }
         release.fire()
         #expect(await clock.sleeps.element(at: 0) == 5)
+        if readsInTime {
+            hold.fire()
+            for task in [slow, fast] { #expect(try await task.value.count == 8 << 20) }
+            return
+        }
         clock.advance(by: 5)
         #expect(try await fast.value.count == 8 << 20)
         hold.fire()

@@ -28,6 +28,22 @@ final class ManualClock: Sendable {
             sleep: { try await self.sleep($0) })
     }
 
+    /// A clock with code of a program, which runs with each question for the time and where a sleep is cancelled.
+    func running(_ code: @escaping @Sendable () -> Void) -> ResilienceClock {
+        ResilienceClock(
+            now: {
+                code()
+                return self.now
+            }, date: clock.date,
+            sleep: { seconds in
+                try await withTaskCancellationHandler {
+                    try await self.sleep(seconds)
+                } onCancel: {
+                    code()
+                }
+            })
+    }
+
     func advance(by seconds: TimeInterval) {
         let woken = state.withLock { state in
             state.now += seconds

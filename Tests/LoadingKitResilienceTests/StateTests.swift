@@ -188,7 +188,7 @@ import Testing
             ([.never, .never, .never, .never, .never, .never], [0, 1, 2, 3, 4, 5]),
         ] as [([OriginRemoval], [Int])])
     func removals(_ rules: [OriginRemoval], _ expected: [Int]) {
-        var table = OriginTable<OriginRemoval>(limit: 4) { $0 }
+        var table = OriginTable<OriginRemoval>(limit: 4) { rule, _ in rule }
         let origins = rules.indices.compactMap { RequestOrigin("http://h\($0).example") }
         for (origin, rule) in zip(origins, rules) { table.with(origin, or: { rule }) { _ in } }
         let kept = origins.indices.filter { table[origins[$0]] != nil }
@@ -197,7 +197,7 @@ import Testing
 
     /// More than the needed places are made only of values that nobody misses.
     @Test func noMoreOfTheLastAreRemovedThanNeeded() {
-        var table = OriginTable<OriginRemoval>(limit: 16) { $0 }
+        var table = OriginTable<OriginRemoval>(limit: 16) { rule, _ in rule }
         let origins = (0...16).compactMap { RequestOrigin("http://h\($0).example") }
         for (index, origin) in origins.enumerated() { table.with(origin, or: { index == 5 ? .first : .last }) { _ in } }
         #expect(origins.indices.filter { table[origins[$0]] == nil } == [5])

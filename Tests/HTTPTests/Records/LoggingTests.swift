@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
 import LoadingKitLoopbackServer
 import LoadingKitTransport
 import Logging
@@ -59,5 +60,40 @@ import Testing
             #expect(redirect.metadata["status"] == "302")
             #expect(redirect.metadata["url"]?.wholeMatch(of: #/http:\/\/127\.0\.0\.1:\d+\/from/#) != nil)
         }
+    }
+
+    /// Of a log handler: assigns the next logger when it is destroyed, as a program does that makes a session then.
+    private final class Parting: Sendable {
+        private let gone: Signal
+
+        init(_ gone: Signal) { self.gone = gone }
+
+        deinit {
+            StoreLog.use(Logger(label: "next", factory: { _ in SwiftLogNoOpLogHandler() }))
+            gone.fire()
+        }
+    }
+
+    private struct PartingHandler: LogHandler {
+        let parting: Parting
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.critical
+
+        init(_ parting: Parting) { self.parting = parting }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {}
+    }
+
+    /// The logger of the stores is replaced by that of each new session.
+    @Test func aReplacedLoggerMayMakeSessions() async throws {
+        let gone = Signal()
+        StoreLog.use(Logger(label: "parting", factory: { _ in PartingHandler(Parting(gone)) }))
+        StoreLog.use(Logger(label: "after", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await withTimeout { await gone.wait() }
     }
 }

@@ -14,7 +14,10 @@ package final class StoreLog: Sendable {
     /// - Parameter logger: Nil for the process's loggers.
     package init(_ logger: Logger? = nil) { self.logger = logger }
 
-    package static func use(_ logger: Logger) { sessionLogger.withLock { $0 = logger } }
+    package static func use(_ logger: Logger) {
+        // The former logger is destroyed after the lock is released: its handler is the program's.
+        withExtendedLifetime(sessionLogger.withLock { $0.exchange(for: logger) }) {}
+    }
 
     /// Logs the first warning, and none after it: further warnings would repeat the same failure.
     package func warn(_ text: String) {

@@ -12,7 +12,14 @@ public final class Box<Value: Sendable>: Sendable {
     /// The current value. For a change that depends on it see ``update(_:)``.
     public var value: Value {
         get { storage.withLock { $0 } }
-        set { storage.withLock { $0 = newValue } }
+        set {
+            // The former value is destroyed after the lock is released: its `deinit` may use the box.
+            let former = storage.withLock { value in
+                defer { value = newValue }
+                return value
+            }
+            withExtendedLifetime(former) {}
+        }
     }
 
     /// Changes the value in one step. The closure must not call code that uses the same box.

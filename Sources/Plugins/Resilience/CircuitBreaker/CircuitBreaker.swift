@@ -25,8 +25,7 @@ public final class CircuitBreaker: ResilienceInterceptor {
         self.policy = policy
         self.clock = clock
         self.isFailure = isFailure
-        let now = clock.now
-        states = Locked(OriginTable(limit: maximumHosts) { $0.isIdle(at: now()) ? .first : .last })
+        states = Locked(OriginTable(limit: maximumHosts) { $0.isIdle(at: $1) ? .first : .last })
     }
 
     /// True for statuses 500, 502, 503 and 504, and for the `URLError`s of ``RetryPolicy/defaultErrorCodes``.
@@ -48,7 +47,9 @@ public final class CircuitBreaker: ResilienceInterceptor {
     public func load(_ load: LoadContext) async throws {
         guard let origin = RequestOrigin(load.url) else { return try await load.forward(load.request) }
         let now = clock.now()
-        let admission = states.withLock { $0.with(origin, or: { CircuitBreakerState(policy) }) { $0.admit(at: now) } }
+        let admission = states.withLock {
+            $0.with(origin, at: now, or: { CircuitBreakerState(policy) }) { $0.admit(at: now) }
+        }
         let ticket: CircuitBreakerState.Ticket
         switch admission {
         case .goes(let admitted): ticket = admitted
@@ -80,7 +81,7 @@ public final class CircuitBreaker: ResilienceInterceptor {
     ) {
         let now = clock.now()
         states.withLock {
-            $0.with(origin, or: { CircuitBreakerState(policy) }) { $0.record(outcome, ticket, at: now) }
+            $0.with(origin, at: now, or: { CircuitBreakerState(policy) }) { $0.record(outcome, ticket, at: now) }
         }
     }
 }

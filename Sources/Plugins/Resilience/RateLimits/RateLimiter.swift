@@ -24,11 +24,10 @@ public final class RateLimiter: ResilienceInterceptor {
     public init(_ limit: RateLimit, clock: ResilienceClock = .system) {
         self.limit = limit
         self.clock = clock
-        let now = clock.now
-        let queues = OriginTable<RateLimitQueue>(limit: limit.maximumHosts) {
-            guard $0.isEmpty else { return .never }
+        let queues = OriginTable<RateLimitQueue>(limit: limit.maximumHosts) { queue, now in
+            guard queue.isEmpty else { return .never }
             // A bucket that is not full is kept as long as possible, with its refill time.
-            return $0.bucket.isFull(at: now()) ? .first : .last
+            return queue.bucket.isFull(at: now) ? .first : .last
         }
         state = Locked(State(queues: queues))
     }
@@ -61,7 +60,7 @@ public final class RateLimiter: ResilienceInterceptor {
     private func enter(_ waiter: Waiter, _ id: UInt64, _ origin: RequestOrigin) {
         let now = clock.now()
         let (arrival, isPumped) = state.withLock { state in
-            let arrival = with(origin, in: &state) {
+            let arrival = with(origin, at: now, in: &state) {
                 $0.arrive(id, at: now, maximumWait: limit.maximumWait, maximumCount: limit.maximumWaiting)
             }
             if arrival == .waits { state.waiters[id] = waiter }
@@ -78,9 +77,10 @@ public final class RateLimiter: ResilienceInterceptor {
     }
 
     private func leave(_ id: UInt64, _ origin: RequestOrigin) {
+        let now = clock.now()
         let (waiter, pump) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
             guard let waiter = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
-            let isLast = with(origin, in: &state) { queue in
+            let isLast = with(origin, at: now, in: &state) { queue in
                 _ = queue.leave(id)
                 return queue.isEmpty
             }
@@ -93,10 +93,10 @@ public final class RateLimiter: ResilienceInterceptor {
     /// For each origin one task waits until the first request may be sent.
     private func pump(_ origin: RequestOrigin) {
         let now = clock.now()
-        let (released, expired) = state.withLock { state -> ([Waiter], [Waiter]) in
-            state.pumped.removeValue(forKey: origin)?.cancel()
-            let departures = with(origin, in: &state) { $0.advance(to: now) }
-            let next = with(origin, in: &state) { $0.nextEvent(from: now) }
+        let (former, released, expired) = state.withLock { state -> (Task<Void, Never>?, [Waiter], [Waiter]) in
+            let former = state.pumped.removeValue(forKey: origin)
+            let departures = with(origin, at: now, in: &state) { $0.advance(to: now) }
+            let next = with(origin, at: now, in: &state) { $0.nextEvent(from: now) }
             if let next {
                 state.pumped[origin] = Task { [weak self, clock] in
                     guard (try? await clock.sleep(next)) != nil, !Task.isCancelled else { return }
@@ -104,10 +104,12 @@ public final class RateLimiter: ResilienceInterceptor {
                 }
             }
             return (
-                departures.released.compactMap { state.waiters.removeValue(forKey: $0) },
+                former, departures.released.compactMap { state.waiters.removeValue(forKey: $0) },
                 departures.expired.compactMap { state.waiters.removeValue(forKey: $0) }
             )
         }
+        // After the lock: the clock's code runs where its sleep is cancelled.
+        former?.cancel()
         for waiter in released { waiter.resume() }
         for waiter in expired { waiter.resume(throwing: RateLimitError(origin: origin, wait: limit.maximumWait)) }
     }
@@ -118,16 +120,16 @@ public final class RateLimiter: ResilienceInterceptor {
         else { return }
         let date = clock.date()
         guard let delay = RetryAfter(value, now: date)?.delay(from: date) else { return }
-        let end = clock.now() + delay.bounded(0, limit.maximumPause.bounded(0, 1e9))
-        state.withLock { state in with(origin, in: &state) { $0.pause(until: end) } }
+        let now = clock.now()
+        let end = now + delay.bounded(0, limit.maximumPause.bounded(0, 1e9))
+        state.withLock { state in with(origin, at: now, in: &state) { $0.pause(until: end) } }
         pump(origin)
     }
 
     private func with<Result>(
-        _ origin: RequestOrigin, in state: inout State, _ body: (inout RateLimitQueue) -> Result
+        _ origin: RequestOrigin, at now: TimeInterval, in state: inout State, _ body: (inout RateLimitQueue) -> Result
     ) -> Result {
         state.queues.with(
-            origin,
-            or: { RateLimitQueue(TokenBucket(rate: limit.rate, burst: limit.burst, at: clock.now())) }, body)
+            origin, at: now, or: { RateLimitQueue(TokenBucket(rate: limit.rate, burst: limit.burst, at: now)) }, body)
     }
 }

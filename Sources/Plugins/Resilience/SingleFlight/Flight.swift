@@ -73,16 +73,14 @@ final class Flight: Sendable {
 
     /// Changes the state, and then wakes the callers that the change concerns.
     private func change(_ body: (inout FlightState) -> Void) {
-        let (wakes, isClosed) = state.withLock { state -> (FlightState.Wakes, Bool) in
+        let (wakes, isClosed, stall) = state.withLock { state -> (FlightState.Wakes, Bool, Task<Void, Never>?) in
             body(&state)
             defer { state.wakes = FlightState.Wakes() }
             if state.isStalled, state.stall == nil { state.stall = Task { await self.waitForSlowest() } }
-            if !state.isStalled {
-                state.stall?.cancel()
-                state.stall = nil
-            }
-            return (state.wakes, state.isClosed)
+            return (state.wakes, state.isClosed, state.isStalled ? nil : state.stall.take())
         }
+        // After the lock: the clock's code runs where its sleep is cancelled.
+        stall?.cancel()
         if isClosed { didClose(self) }
         wakes.perform()
     }
