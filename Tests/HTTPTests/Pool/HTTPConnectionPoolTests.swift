@@ -98,6 +98,21 @@ import Testing
         }
     }
 
+    /// A server that shuts down ends all its connections together. Their requests are sent again after one pause.
+    @Test func connectionsThatAreRefusedTogetherShareAPause() {
+        var pool = model().pool
+        for pause in Pool.BackOff.pauses {
+            var actions: [Pool.Action] = []
+            for _ in 0..<6 {
+                let refusal = pool.connectionWasRefused()
+                #expect(refusal.maySendAgain)
+                refusal.actions.forEach { actions.append($0) }
+            }
+            #expect(actions == [.startPause(seconds: pause)])
+            _ = pool.pauseDidEnd(now: MonotonicTime(nanoseconds: 1))
+        }
+    }
+
     /// A server whose connections end, or allow no streams, before they carry a request gets five of them, with pauses.
     @Test(arguments: [false, true]) func aServerThatTakesNoRequest(sendsGoAway: Bool) throws {
         var model = model {

@@ -507,7 +507,7 @@ extension PoolTable {
         server allows no streams: - | http2 no connection, waiting 1, attempts 0, pausing
         GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing
         connection ended before settings: - | http2 no connection, waiting 1, attempts 0, pausing
-        refused: pause 0.2 s | http2 no connection, waiting 1, attempts 0, pausing
+        refused: - | http2 no connection, waiting 1, attempts 0, pausing
         stream refused: pause 0.05 s | http2 no connection, waiting 1, attempts 0, pausing with streams
         pause ended: start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
         answered: end pause, start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
@@ -544,7 +544,7 @@ extension PoolTable {
         server allows no streams: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
         GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing with streams
         connection ended before settings: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
-        refused: pause 0.05 s | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        refused: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         stream refused: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         pause ended: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
         answered: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams

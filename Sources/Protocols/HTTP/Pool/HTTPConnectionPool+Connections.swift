@@ -276,12 +276,14 @@ extension HTTPConnectionPool {
     // MARK: Servers that refuse connections or streams
 
     /// The server has closed a connection without reading its requests: it is busy, or shutting down. Returns whether
-    /// they may be sent again, after a pause in which no other connection is opened.
+    /// they may be sent again, after a pause in which no other connection is opened. They share it with the requests of
+    /// all connections that are refused meanwhile.
     mutating func connectionWasRefused() -> (maySendAgain: Bool, actions: Actions) {
+        if backOff.isPausing { return (true, Actions()) }
         guard BackOff.pauses.indices.contains(backOff.connectionRefusals) else { return (false, Actions()) }
         let actions = startPause(backOff.connectionRefusals)
         backOff.connectionRefusals += 1
-        if !backOff.isPausing { backOff.pause = .ofConnections }
+        backOff.pause = .ofConnections
         return (true, actions)
     }
 
