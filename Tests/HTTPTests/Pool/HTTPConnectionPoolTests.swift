@@ -83,18 +83,25 @@ import Testing
     /// The pauses become longer, and there is a last one.
     @Test func aServerThatAlwaysRefusesIsAskedATimeOrTwo() {
         typealias Refusal = (inout Pool) -> (maySendAgain: Bool, actions: Pool.Actions)
+        typealias Answer = (inout Pool) -> Void
         let refusals: [Refusal] = [{ $0.connectionWasRefused() }, { $0.streamWasRefused() }]
+        let answers: [Answer] = [
+            { $0.streamDidAnswer() }, { _ = $0.connectionDidAnswer(now: MonotonicTime(nanoseconds: 2)) },
+        ]
         for refuse in refusals {
-            var pool = model().pool
-            var count = 0
-            while count < 100, refuse(&pool).maySendAgain {
-                count += 1
-                _ = pool.pauseDidEnd(now: MonotonicTime(nanoseconds: 1))
+            for answer in answers {
+                var pool = model().pool
+                var count = 0
+                while count < 100, refuse(&pool).maySendAgain {
+                    count += 1
+                    _ = pool.pauseDidEnd(now: MonotonicTime(nanoseconds: 1))
+                }
+                #expect(count > 0 && count < 20)
+                answer(&pool)
+                #expect(refuse(&pool).maySendAgain, "a server that answers is asked again")
+                pool.streamDidAnswer()
+                #expect(pool.backOff.isPausing, "what another connection carries ends no pause")
             }
-            #expect(count > 0 && count < 20)
-            pool.streamDidAnswer()
-            _ = pool.connectionDidAnswer(now: MonotonicTime(nanoseconds: 2))
-            #expect(refuse(&pool).maySendAgain, "a server that answers is asked again")
         }
     }
 

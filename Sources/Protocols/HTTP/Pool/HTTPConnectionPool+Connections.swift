@@ -337,6 +337,10 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The next refusal begins with the shortest pause again.
-    mutating func streamDidAnswer() { backOff.streamRefusals = 0 }
+    /// The server has responded to another request of a connection. A pause goes on: the response says nothing about
+    /// new connections. The next refusal begins with the shortest pause again.
+    mutating func streamDidAnswer() {
+        backOff.connectionRefusals = 0
+        backOff.streamRefusals = 0
+    }
 }
