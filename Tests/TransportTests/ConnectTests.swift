@@ -83,6 +83,32 @@ import Testing
         }
     }
 
+    /// A lookup needs descriptors, for which idle connections are closed.
+    @Test(arguments: [EMFILE, ENFILE]) func aLookupWithoutDescriptors(code: Int32) async throws {
+        let peer = try Peer(.v4) { _ = try $0.readToEnd() }
+        defer { peer.stop() }
+        let endpoint = Endpoint.tcp(host: "a.test", port: peer.port)
+        let hasDescriptors = Box(false)
+        let resolver = Resolver { _, family in
+            guard hasDescriptors.value else { return .failure(.noDescriptors(code)) }
+            return family == .v4 ? .success([.loopback4]) : .failure(.notFound("no address"))
+        }
+        await withLoop { loop in
+            let error = await Client(loop, resolver: resolver).connect(endpoint)
+            #expect(error?.phase == .resolve && error?.cause == .systemCall(.socket, errno: code))
+            #expect(error?.category == .cannotConnect)
+            let idle = await loop.run {
+                let membership = IdleConnections.Membership(on: loop) { hasDescriptors.value = true }
+                membership.connectionDidBecomeIdle()
+                return OnLoop(membership)
+            }
+            let client = Client(loop, resolver: resolver)
+            #expect(await client.connect(endpoint) == nil)
+            await client.close()
+            withExtendedLifetime(idle) {}
+        }
+    }
+
     /// TCP connects to no multicast address, and the system reports that as an unreachable network.
     @Test func aRefusalIsReportedBeforeAnUnreachableNetwork() async throws {
         let (socket, port) = try deafSocket()

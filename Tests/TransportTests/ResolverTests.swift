@@ -376,6 +376,31 @@ import Testing
         }
     }
 
+    /// The system's resolver does not say that it had none.
+    @Test(arguments: [EMFILE, ENFILE, ENOBUFS]) func aLookupWithoutDescriptorsSaysSo(code: Int32) {
+        let plan = FaultPlan(.socket, .from(1), .fail(code))
+        let answer = plan.run { Resolver.systemLookup("127.0.0.1", .v6) }
+        let lacks = code != ENOBUFS
+        #expect((answer == .failure(.noDescriptors(code))) == lacks && plan.injectedCount == 1)
+        if !lacks { #expect(answer == Resolver.systemLookup("127.0.0.1", .v6)) }
+    }
+
+    @Test func aLackOfDescriptorsIsNotKept() async {
+        let asked = Guarded(0)
+        let lookup: Resolver.Lookup = { _, _ in
+            let number = asked.withLock { count in
+                count += 1
+                return count
+            }
+            return number <= 2 ? .failure(.noDescriptors(EMFILE)) : .success([.v4(1)])
+        }
+        let resolver = Resolver(time: .manual(ManualTime()), lookup: lookup)
+        await withLoop { loop in
+            #expect(await resolveFailing("a.test", resolver, loop) == .noDescriptors(EMFILE))
+            #expect(await resolve("a.test", resolver, loop) == Answers(v4: [.v4(1)], v6: [.v4(1)]))
+        }
+    }
+
     @Test func theSystemsResolverSaysWhyNot() {
         let answer = Resolver.systemLookup("nonexistent.invalid", .v4)
         guard case .failure = answer else {

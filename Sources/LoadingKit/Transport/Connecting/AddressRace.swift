@@ -21,6 +21,9 @@ final class AddressRace {
     private var resolverFailures: [ResolverFailure] = []
     private var failedAddresses: [TransportError.FailedAddress] = []
     private var unanswered = IPAddress.Family.allCases
+    /// The lookups that had no descriptor. They are repeated when all others have ended.
+    private var withoutDescriptors: [IPAddress.Family: ResolverFailure] = [:]
+    private var descriptorAttempts = 0
     private var isOver = false
 
     init(
@@ -37,7 +40,7 @@ final class AddressRace {
 
     func start(_ resolver: Resolver) {
         let request = resolver.resolve(host, mustBeValid: use.requiresDNSSEC, on: loop) { [weak self] family, answer in
-            self?.lookupDidEnd(family, answer)
+            self?.lookupDidEnd(family, answer, resolver)
         }
         if isOver { request.cancel() } else { self.request = request }
     }
@@ -61,7 +64,38 @@ final class AddressRace {
 
     // MARK: Inputs
 
-    private func lookupDidEnd(_ family: IPAddress.Family, _ answer: Resolver.Answer) {
+    private func lookupDidEnd(_ family: IPAddress.Family, _ answer: Resolver.Answer, _ resolver: Resolver) {
+        // Names are looked up again for both families, of which one may have been answered.
+        guard !isOver, unanswered.contains(family) else { return }
+        if case .failure(let failure) = answer, case .noDescriptors = failure,
+            descriptorAttempts < SocketConnect.maximumDescriptorAttempts
+        {
+            withoutDescriptors[family] = failure
+        } else {
+            take(family, answer)
+        }
+        guard !isOver, !withoutDescriptors.isEmpty, withoutDescriptors.count == unanswered.count else { return }
+        closeIdleConnections(resolver)
+    }
+
+    /// Closes idle connections and looks the name up again. Gives up if there are none.
+    private func closeIdleConnections(_ resolver: Resolver) {
+        descriptorAttempts += 1
+        let confined = LoopTransfer(self)
+        loop.idleConnections.closeOldest(SocketConnect.closedForDescriptor) { [loop] count in
+            loop.execute { confined.value.idleConnectionsDidClose(count, resolver) }
+        }
+    }
+
+    private func idleConnectionsDidClose(_ count: Int, _ resolver: Resolver) {
+        guard !isOver else { return }
+        let failures = withoutDescriptors
+        withoutDescriptors = [:]
+        if count > 0 { return start(resolver) }
+        for (family, failure) in failures { take(family, .failure(failure)) }
+    }
+
+    private func take(_ family: IPAddress.Family, _ answer: Resolver.Answer) {
         guard !isOver else { return }
         unanswered.removeAll { $0 == family }
         switch answer {
@@ -169,6 +203,7 @@ final class AddressRace {
             switch failure {
             case .failed(let text): return .resolverFailed(text)
             case .notValidated(let text): return .nameNotValidated(text)
+            case .noDescriptors(let code): return .systemCall(.socket, errno: code)
             case .notFound: break
             }
         }

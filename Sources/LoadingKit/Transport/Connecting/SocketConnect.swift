@@ -21,8 +21,8 @@ final class SocketConnect: EventSource {
 
     /// The number of idle connections that are closed for one descriptor, as other attempts may need one, too; and the
     /// number of attempts.
-    private static let closedForDescriptor = 4
-    private static let maximumDescriptorAttempts = 8
+    static let closedForDescriptor = 4
+    static let maximumDescriptorAttempts = 8
 
     let address: SocketAddress
     private let use: NetworkUse

@@ -270,6 +270,8 @@ package final class Resolver: Sendable {
         let lifetime: UInt64
         switch answer {
         case .success: lifetime = Self.lifetime
+        // There may be descriptors again at any time.
+        case .failure(.noDescriptors): return answerWaiters(key, answer, nil)
         case .failure: lifetime = Self.failureLifetime
         }
         let until = time.now.advanced(byNanoseconds: lifetime)
@@ -321,6 +323,8 @@ package enum ResolverFailure: Error, Sendable, Hashable {
     case failed(String)
     /// The addresses were not validated by DNSSEC; with the reason.
     case notValidated(String)
+    /// The process, or the system, has no descriptor left for the lookup; with the number of the system's error.
+    case noDescriptors(Int32)
 }
 
 extension Resolver {
@@ -331,7 +335,7 @@ extension Resolver {
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let result = getaddrinfo(name, nil, &hints, &list)
-        guard result == 0 else { return .failure(failure(of: result)) }
+        guard result == 0 else { return .failure(cause(of: failure(of: result))) }
         defer { freeaddrinfo(list) }
         var addresses: [IPAddress] = []
         var next = list
@@ -340,6 +344,18 @@ extension Resolver {
             if let address = info.pointee.ai_addr.flatMap({ IPAddress($0) }) { addresses.append(address) }
         }
         return addresses.isEmpty ? .failure(.notFound("no address")) : .success(addresses)
+    }
+
+    /// The cause of a lookup's failure: the system may report a lack of descriptors as a name that is not found, or as
+    /// a name server that does not answer.
+    static func cause(of failure: ResolverFailure) -> ResolverFailure {
+        let descriptor = SystemCalls.datagramSocket(AF_UNIX)
+        if descriptor >= 0 {
+            SystemCalls.close(Int32(descriptor))
+            return failure
+        }
+        let lack = SystemCallFailure(.socket, descriptor)
+        return lack.isLackOfDescriptors ? .noDescriptors(lack.code) : failure
     }
 
     private static func failure(of code: Int32) -> ResolverFailure {

@@ -12,20 +12,22 @@ extension Resolver {
         var bytes = [UInt8](repeating: 0, count: maximumAddresses * size)
         var count = 0
         let result = lk_look_up_validated(name, family.number, &bytes, maximumAddresses, &count)
-        return switch result {
-        case lk_lookup_found:
-            .success(
-                (0..<min(count, maximumAddresses)).compactMap {
-                    IPAddress(bytes: bytes[($0 * size)..<(($0 + 1) * size)])
-                })
-        case lk_lookup_not_found: .failure(.notFound("no such name, or no address"))
-        case lk_lookup_not_validated: .failure(.notValidated("the name server has not validated its answer"))
-        case lk_lookup_not_trusted:
-            .failure(
-                .notValidated(
-                    "the system does not trust its name server to validate: where it does, /etc/resolv.conf has the line "
-                        + "“options trust-ad”"))
-        case _: .failure(.failed("the name server does not answer, or has found that its answer is not valid"))
-        }
+        let answer: Answer =
+            switch result {
+            case lk_lookup_found:
+                .success(
+                    (0..<min(count, maximumAddresses)).compactMap {
+                        IPAddress(bytes: bytes[($0 * size)..<(($0 + 1) * size)])
+                    })
+            case lk_lookup_not_found: .failure(.notFound("no such name, or no address"))
+            case lk_lookup_not_validated: .failure(.notValidated("the name server has not validated its answer"))
+            case lk_lookup_not_trusted:
+                .failure(
+                    .notValidated(
+                        "the system does not trust its name server to validate: where it does, /etc/resolv.conf has "
+                            + "the line “options trust-ad”"))
+            case _: .failure(.failed("the name server does not answer, or has found that its answer is not valid"))
+            }
+        return answer.mapError { cause(of: $0) }
     }
 }
