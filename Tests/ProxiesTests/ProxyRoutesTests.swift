@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LoadingKitCore
 import LoadingKitTransport
 import Testing
@@ -19,9 +20,11 @@ import Testing
     @Test func causes() {
         let refusal = TransportError(.connect, "a:1", .refused)
         let offline = TransportError(.resolve, "a:1", .resolverFailed("?"), isOffline: true)
+        let lack = TransportError(.connect, "a:1", .systemCall(.socket, errno: EMFILE))
         let cases: [(ProxyError.Cause, String, URLError.Code, Bool)] = [
             (.unreachable(refusal), refusal.description, .cannotConnectToHost, true),
             (.unreachable(offline), offline.description, .notConnectedToInternet, true),
+            (.unreachable(lack), lack.description, .cannotConnectToHost, false),
             (.silent, "it does not answer", .cannotConnectToHost, true),
             (.unanswered("its reply"), "timed out; its reply was waited for", .timedOut, false),
             (.status(403, "No"), "it answered 403 No", .cannotConnectToHost, false),
@@ -62,7 +65,9 @@ import Testing
         let cases: [(TransportError.Phase, TransportError.Cause, Bool)] = [
             (.resolve, .nameNotFound("?"), true), (.resolve, .nameNotValidated("?"), false),
             (.connect, .refused, true), (.tls, .handshake("?"), false), (.tls, .timedOut, true),
-            (.read, .truncated, false),
+            (.read, .truncated, false), (.connect, .systemCall(.socket, errno: ENFILE), false),
+            (.connect, .systemCall(.connect, errno: EHOSTUNREACH), true),
+            (.resolve, .lookupRefused(.noThread(errno: EAGAIN)), false),
         ]
         for (phase, cause, isOfRoute) in cases {
             #expect(LoadFailure.isOfRoute(TransportError(phase, "h:443", cause)) == isOfRoute, "\(phase) \(cause)")

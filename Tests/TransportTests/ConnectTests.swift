@@ -73,6 +73,7 @@ import Testing
             (.notFound("a"), .notFound("a"), .nameNotFound("a")),
             (.notFound("a"), .failed("b"), .resolverFailed("b")),
             (.failed("b"), .notFound("a"), .resolverFailed("b")),
+            (.notFound("a"), .refused(.tooMuchWaits(4)), .lookupRefused(.tooMuchWaits(4))),
         ]
         await withLoop { loop in
             for (v4, v6, cause) in cases {

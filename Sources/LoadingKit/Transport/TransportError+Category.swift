@@ -1,3 +1,4 @@
+import Glibc
 import LoadingKitPrimitives
 
 extension TransportError: LayerError {
@@ -5,7 +6,7 @@ extension TransportError: LayerError {
         switch cause {
         case _ where isOffline: .noNetwork
         case .nameNotFound, .noAddresses: .hostNotFound
-        case .resolverFailed, .nameNotValidated: .nameLookupFailed
+        case .resolverFailed, .lookupRefused, .nameNotValidated: .nameLookupFailed
         case .notAllowed: .noNetwork
         case .timedOut: .timedOut
         case .cancelled: .cancelled
@@ -27,6 +28,16 @@ extension TransportError: LayerError {
 extension TransportError {
     /// Whether DNSSEC validation was required and the name's addresses were not validated.
     package var isOfValidation: Bool { if case .nameNotValidated = cause { true } else { false } }
+
+    /// Whether the process or the system lacks what a connection needs: descriptors, memory or threads. This says
+    /// nothing about the peer.
+    package var isLackOfResources: Bool {
+        switch cause {
+        case .lookupRefused: true
+        case .systemCall(_, let code): [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code)
+        case _: false
+        }
+    }
 
     /// Whether the connection broke in the TLS handshake, for a reason that has nothing to do with TLS.
     package var isBrokenHandshake: Bool {

@@ -54,11 +54,12 @@ extension LoadFailure {
     }
 
     /// Whether the route caused the failure, so that another route may succeed: false if the server's certificate was
-    /// refused, its name was not validated, or the proxy has responded to the request.
+    /// refused, its name was not validated, the proxy has responded to the request, or this process lacked what a
+    /// connection needs.
     package static func isOfRoute(_ error: any Error) -> Bool {
         switch error {
         case let error as ProxyError: error.isOfProxy
-        case let error as TransportError where error.isOfValidation: false
+        case let error as TransportError where error.isOfValidation || error.isLackOfResources: false
         case let error as TransportError:
             error.phase == .resolve || error.phase == .connect || error.cause == .timedOut
         case _: false
@@ -67,10 +68,12 @@ extension LoadFailure {
 }
 
 extension ProxyError {
-    /// Whether the proxy itself failed: it cannot be reached, or does not speak a proxy's protocol.
+    /// Whether the proxy itself failed: it cannot be reached, though this process had all that it needs for that, or it
+    /// does not speak a proxy's protocol.
     var isOfProxy: Bool {
         switch cause {
-        case .unreachable, .malformed, .closed, .silent: true
+        case .unreachable(let error): !error.isLackOfResources
+        case .malformed, .closed, .silent: true
         case .status, .refused, .authentication, .unusableName, .unanswered: false
         }
     }

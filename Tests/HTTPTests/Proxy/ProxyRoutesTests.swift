@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitProxies
@@ -240,7 +241,8 @@ import Testing
         }
     }
 
-    /// A load that excludes the network to a proxy says nothing about the proxy, which other loads may reach.
+    /// A load that excludes the network to a proxy says nothing about the proxy, which other loads may reach. Neither
+    /// does a process that lacks descriptors or threads.
     @Test func anExcludedNetworkIsNoFailureOfTheProxy() async throws {
         let (first, second) = (try ScriptedPeer(Self.forward), try ScriptedPeer(Self.forward))
         defer {
@@ -250,7 +252,8 @@ import Testing
         let choices = [ProxyChoice(to: first), ProxyChoice(to: second)]
         let proxy = try #require(choices[0].server)
         let causes: [(TransportError.Cause, requests: [Int])] = [
-            (.notAllowed(.expensive, interface: "wwan0"), [1, 0]), (.refused, [1, 1]),
+            (.notAllowed(.expensive, interface: "wwan0"), [1, 0]), (.systemCall(.socket, errno: EMFILE), [2, 0]),
+            (.lookupRefused(.tooMuchWaits(2048)), [3, 0]), (.refused, [3, 1]),
         ]
         try await withTimeout {
             let session = Self.session(choices)

@@ -204,6 +204,7 @@ final class AddressRace {
             case .failed(let text): return .resolverFailed(text)
             case .notValidated(let text): return .nameNotValidated(text)
             case .noDescriptors(let code): return .systemCall(.socket, errno: code)
+            case .refused(let refusal): return .lookupRefused(refusal)
             case .notFound: break
             }
         }

@@ -12,6 +12,8 @@ package struct TransportError: Error, Sendable, Hashable {
         case nameNotFound(String)
         /// The resolver failed; with its text.
         case resolverFailed(String)
+        /// The lookup cannot begin: the process has no thread for it, or does too many already.
+        case lookupRefused(BlockingPool.Refusal)
         /// DNSSEC validation is required, and the name's addresses were not validated; with the reason.
         case nameNotValidated(String)
         /// The name exists but has no address of a usable family.
@@ -127,6 +129,7 @@ extension TransportError.Cause: CustomStringConvertible {
         case .systemCall(let name, let code): "\(SystemCalls.text(ofError: code)) (\(name.rawValue))"
         case .nameNotFound(let text): "the name was not found (\(text))"
         case .resolverFailed(let text): "the name could not be looked up (\(text))"
+        case .lookupRefused(let refusal): "the name could not be looked up (the lookup cannot begin: \(refusal))"
         case .nameNotValidated(let text):
             "the name must be validated by DNSSEC (requiresDNSSECValidation), and was not: \(text)"
         case .noAddresses: "the name has no address"

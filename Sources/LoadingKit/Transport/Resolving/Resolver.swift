@@ -280,7 +280,7 @@ package final class Resolver: Sendable {
 
     /// The lookup does not take place. The failure is not kept, as the cause may be temporary.
     private func refuse(_ key: Key, _ refusal: BlockingPool.Refusal) {
-        answerWaiters(key, .failure(.failed("the lookup cannot begin: \(refusal)")), nil)
+        answerWaiters(key, .failure(.refused(refusal)), nil)
     }
 
     private func answerWaiters(_ key: Key, _ answer: Answer, _ known: Known?) {
@@ -325,6 +325,8 @@ package enum ResolverFailure: Error, Sendable, Hashable {
     case notValidated(String)
     /// The process, or the system, has no descriptor left for the lookup; with the number of the system's error.
     case noDescriptors(Int32)
+    /// The lookup cannot begin: the process has no thread for it, or does too many already.
+    case refused(BlockingPool.Refusal)
 }
 
 extension Resolver {
