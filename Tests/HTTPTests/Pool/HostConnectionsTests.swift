@@ -249,6 +249,29 @@ import Testing
         #expect(model.pool.use(model.now) == Use(count: 1, waits: true))
     }
 
+    /// It would wait for as long as newer requests take each connection that becomes free.
+    @Test func aRequestThatNeedsANewConnectionGetsThePlaceOfAFreeOne() throws {
+        var model = model(limit: 2)
+        for _ in 0..<2 { try submit(&model) }
+        for attempt in [1, 2] { try model.open(attempt, capacity: nil) }
+        let (lost, free) = (model.actives[0], model.actives[1])
+        // Another pool has taken the place of the connection that was lost.
+        model.pool.share = Share(limit: 1)
+        try model.close(lost)
+        let id = model.makeID()
+        _ = try model.submit(Pool.Request(id: id, number: 1, needsFreshConnection: true, goesFirst: true))
+        try submit(&model)
+        #expect(model.attempts.isEmpty && model.queued.count == 2)
+        try model.becomeIdle(free, .none, seconds: 50)
+        #expect(model.log == ["close \(free.generation)", "start #3", "\(id.generation) is not queued"])
+        try model.open(3, capacity: nil)
+        let fresh = try #require(model.actives.first)
+        #expect(model.log == ["assign \(id.generation) to \(fresh.generation) fresh"])
+        try model.becomeIdle(fresh, .none, seconds: 50)
+        #expect(model.waiting.isEmpty && model.actives == [fresh], "the newer one is next")
+        #expect(model.pool.use(model.now) == Use(count: 1))
+    }
+
     /// Its timeouts do not run while it waits.
     @Test func aRequestIsQueuedAgainWhenTheConnectionOfItsAttemptIsFull() throws {
         var model = model(limit: 2, isSecure: true)

@@ -73,14 +73,25 @@ extension HTTPConnectionPool {
                 (use == .fresh || !$0.needsFreshConnection) && binding.suits($0.user)
             })
         {
-            waiting.remove(request.id)
-            assign(request, connection, use, &actions)
-            endSurplusAttempts(&actions)
+            if use != .fresh, needsPlaceOfFreeConnection(now) {
+                actions += .close(connection)
+            } else {
+                waiting.remove(request.id)
+                assign(request, connection, use, &actions)
+                endSurplusAttempts(&actions)
+            }
             serveWaiting(now, &actions)
         } else {
             keep(connection, binding, until: min(until, retirement), now, &actions)
         }
         return actions
+    }
+
+    /// Whether the first request needs a new connection, for which there is only the place of one that has become free.
+    /// It would otherwise wait for as long as newer requests take each of those.
+    private func needsPlaceOfFreeConnection(_ now: MonotonicTime) -> Bool {
+        waiting.first?.needsFreshConnection == true && attempts.isEmpty && wantedAttempts > 0 && !backOff.isPausing
+            && connectionCount(now) + 1 == min(limit, share.limit)
     }
 
     mutating func keep(
