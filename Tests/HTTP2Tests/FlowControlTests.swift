@@ -275,6 +275,22 @@ import Testing
         #expect(client.error?.kind == .controlFlood, "empty frames are")
     }
 
+    /// Answers that were on their way when this side reset their streams are no flood either (§5.1): a program may
+    /// cancel hundreds of requests at once.
+    @Test func answersThatCrossResetsAreNoFlood() throws {
+        var client = Peer.connected(.client)
+        var streams: [HTTP2StreamID] = []
+        for _ in 0..<600 { streams.append(try client.request()) }
+        for stream in streams { client.machine.sendReset(stream, to: &client.output) }
+        for stream in streams.map(\.rawValue) {
+            let reset = Bytes.frame(type: 3, stream: stream, [0, 0, 0, 0])
+            client.feed(headersFrame(stream, responseBlock) + Self.data(stream, 0, flags: 1) + reset)
+        }
+        #expect(client.error == nil && client.events.isEmpty)
+        for _ in 0..<1100 { client.feed(Self.data(1, 0)) }
+        #expect(client.error?.kind == .controlFlood, "further ones are")
+    }
+
     /// Answers to this side's own PINGs are no flood; others are.
     @Test func answersToPINGsAreNoFlood() {
         var client = Peer.connected(.client)

@@ -33,7 +33,8 @@ public struct HTTP2Limits: Sendable, Equatable {
 
     /// The credit for frames that do no useful work by themselves: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, empty DATA,
     /// and frames of unknown types or on streams that have ended. Each costs one. The credit is 1,000, so that an
-    /// unused connection that is kept open with a PING every 30 seconds lasts for a working day.
+    /// unused connection that is kept open with a PING every 30 seconds lasts for a working day. A few frames on each
+    /// stream that this side has reset cost nothing, as they may have been on their way (RFC 9113 §5.1).
     public var controlCredit = 1000
 
     /// The cost of a DATA frame that has padding and no content; 1, the cost of an empty one. Padding hides the length
@@ -61,6 +62,14 @@ public struct HTTP2Limits: Sendable, Equatable {
 struct FloodGuard {
     private let limit: Int
     private var credit: Int
+    /// The number of frames on reset streams that cost nothing.
+    private var late = 0
+
+    /// For each reset: the heads of an interim response and of the response, and empty DATA with END_STREAM, which
+    /// costs two.
+    private static let lateFrames = 4
+    /// Those of a thousand streams, more than are open at once.
+    private static let mostLateFrames = 4096
 
     init(limit: Int) {
         self.limit = limit
@@ -72,6 +81,14 @@ struct FloodGuard {
     mutating func charge(_ cost: Int = 1) throws(HTTP2Error) {
         credit -= cost
         if credit < 0 { throw HTTP2Error(.controlFlood) }
+    }
+
+    /// This side has reset a stream on which the peer may have sent frames before it received the reset.
+    mutating func expectLateFrames() { late = min(Self.mostLateFrames, late + Self.lateFrames) }
+
+    /// Takes the cost of a frame on a stream that this side has reset, as far as the frame is not expected.
+    mutating func chargeLateFrame() throws(HTTP2Error) {
+        if late > 0 { late -= 1 } else { try charge() }
     }
 
     /// Restores credit, up to the limit.

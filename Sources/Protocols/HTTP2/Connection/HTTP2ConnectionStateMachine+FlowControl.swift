@@ -6,7 +6,7 @@ extension HTTP2ConnectionStateMachine {
         if let length = fragment.frameLength {
             guard receiveWindow.receive(length) else { throw HTTP2Error(.windowExceeded) }
             if length == 0 {
-                try flood.charge()
+                try chargeEmptyData(fragment.stream)
             } else if fragment.payload.isEmpty, !fragment.endStream, frames.restOfData == (0, false) {
                 try flood.charge(limits.paddingCost)
             }
@@ -32,6 +32,10 @@ extension HTTP2ConnectionStateMachine {
         return .data(
             stream: fragment.stream, fragment.payload, flowControlled: fragment.flowControlled,
             endStream: fragment.endStream)
+    }
+
+    private mutating func chargeEmptyData(_ stream: HTTP2StreamID) throws(HTTP2Error) {
+        if case .reset(.local) = locate(stream) { try flood.chargeLateFrame() } else { try flood.charge() }
     }
 
     /// Drops the body of a response to HEAD. Some servers send one (Apache, when it compresses), but it is not content

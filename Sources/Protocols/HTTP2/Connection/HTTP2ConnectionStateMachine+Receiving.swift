@@ -130,7 +130,10 @@ extension HTTP2ConnectionStateMachine {
         case .idle:
             try receiveOnIdleStream(stream)
             return nil
-        case .reset, .ended:
+        case .reset(.local):
+            try flood.chargeLateFrame()
+            return nil
+        case .reset(.peer), .ended:
             try flood.charge()
             return nil
         }
@@ -206,7 +209,7 @@ extension HTTP2ConnectionStateMachine {
         switch location {
         case .open: return
         case .idle: try receiveOnIdleStream(stream)
-        case .reset(.local): try flood.charge()
+        case .reset(.local): try flood.chargeLateFrame()
         case .reset(.peer):
             try flood.charge(limits.resetCost)
             refuse(stream, .streamClosed)
