@@ -106,6 +106,28 @@ import Testing
         #expect(Self.name(ping.check(Self.time(23))) == "dead")
     }
 
+    /// A PING also waits behind the bytes in the socket's buffer: its time runs anew while they become fewer.
+    @Test func theTimeOfAPingRunsAnewWhileBytesAreAcknowledged() {
+        let cases: [(unacknowledged: [Int], verdicts: [String])] = [
+            ([200_000, 120_000, 40_000, 0, 0], ["fine", "fine", "fine", "dead"]),
+            ([200_000, 200_000], ["dead"]), ([200_000, 300_000], ["dead"]), ([0, 0], ["dead"]),
+            // They arrive at once.
+            ([1000, 0], ["dead"]),
+        ]
+        for (counts, expected) in cases {
+            var ping = KeepAlivePing(Self.time(1))
+            _ = ping.settingsWereAcknowledged(Self.time(1))
+            var verdicts: [String] = []
+            for (index, count) in counts.enumerated() {
+                let now = Self.time(15 + 5 * UInt64(index))
+                if index == 0 { ping.pingWasSent(now) }
+                ping.noteUnacknowledged(count, now)
+                if index > 0 { verdicts.append(Self.name(ping.check(now))) }
+            }
+            #expect(verdicts == expected, "\(counts)")
+        }
+    }
+
     /// Otherwise a program that sends a request each few seconds would never be told that the server has gone.
     @Test func requestsThatOnlyFillTheSocketDoNotExtendTheTimeOfAPing() {
         var ping = KeepAlivePing(Self.time(1))

@@ -48,6 +48,31 @@ import Testing
         }
     }
 
+    /// A peer that does not read leaves bytes in the socket's buffer. Its answer acknowledges all.
+    @Test func bytesThatThePeerHasNotAcknowledged() async throws {
+        let mayRead = Gate()
+        let peer = try Peer { connection in
+            mayRead.wait()
+            _ = try connection.readToEnd()
+            try connection.write("all")
+        }
+        defer { peer.stop() }
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint) == nil)
+            #expect(await client.unacknowledgedBytes == 0)
+            while case .bytes = await client.writeNow(Array(repeating: 0, count: 1 << 20)) {}
+            #expect(await client.unacknowledgedBytes > 0)
+            mayRead.open()
+            await client.finishWriting()
+            #expect(await client.readToEnd() == (Array("all".utf8), .orderly))
+            #expect(await client.unacknowledgedBytes == 0)
+            await client.close()
+            #expect(await client.unacknowledgedBytes == -1)
+        }
+        #expect(peer.failures == [])
+    }
+
     /// The event for the last bytes is still to come when a write fails in the same turn of the loop.
     @Test func theLastBytesCanBeReadAfterAFailedWrite() async throws {
         let (isConnected, hasEnded) = (Gate(), Semaphore())

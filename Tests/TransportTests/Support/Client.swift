@@ -92,6 +92,7 @@ actor Client {
 
     var info: ConnectionInfo? { stream?.info }
     var isDead: Bool { stream?.isDead ?? true }
+    var unacknowledgedBytes: Int { stream?.unacknowledgedBytes ?? -1 }
     var timings: ConnectTimings? { attempt?.timingsSoFar }
     var readableCount: Int { ears.readableCount }
 

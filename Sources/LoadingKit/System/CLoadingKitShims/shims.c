@@ -2,6 +2,7 @@
 #include "CLoadingKitShims.h"
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <fcntl.h>
@@ -70,6 +71,11 @@ ssize_t lk_write_to_pipe(int descriptor, const void *bytes, size_t count) {
 
 int lk_reserve(int descriptor, int64_t offset, int64_t count) {
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+}
+
+int lk_unacknowledged_bytes(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 int lk_clone_file(int target, int source) { return ioctl(target, FICLONE, source); }

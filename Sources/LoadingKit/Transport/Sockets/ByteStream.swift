@@ -219,6 +219,12 @@ package final class ByteStream {
     /// Whether the socket has not taken all bytes that counted as written.
     package var hasUnsentBytes: Bool { tls?.hasKept == true }
 
+    /// The number of bytes that the socket has taken and the peer's system has not acknowledged; 0 where the system
+    /// does not say.
+    package var unacknowledgedBytes: Int {
+        socket.isClosed ? 0 : max(0, SystemCalls.unacknowledgedBytes(socket.descriptor))
+    }
+
     /// The reason why bytes that counted as written will never be sent.
     package var loss: TransportError? { tls?.loss.map { TransportError(.write, info.endpoint.description, $0) } }
 

@@ -148,6 +148,11 @@ extension SystemCalls {
         transfer(.sendfile, count) { lk_send_file(descriptor, file, offset, $0) }
     }
 
+    /// The number of bytes that the socket has taken and the peer's system has not acknowledged.
+    static func unacknowledgedBytes(_ descriptor: Int32) -> Int {
+        call(.ioctl) { Int(lk_unacknowledged_bytes(descriptor)) }
+    }
+
     static func shutdownWriting(_ descriptor: Int32) -> Int {
         call(.shutdown) { Int(Glibc.shutdown(descriptor, Int32(SHUT_WR))) }
     }

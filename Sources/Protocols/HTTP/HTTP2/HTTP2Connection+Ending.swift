@@ -61,12 +61,16 @@ extension HTTP2Connection {
     func sendPing() {
         codec.sendPing(KeepAlivePing.livenessPing, to: &output.frames)
         ping.pingWasSent(loop.now)
+        noteUnacknowledged()
     }
+
+    private func noteUnacknowledged() { ping.noteUnacknowledged(stream.unacknowledgedBytes, loop.now) }
 
     /// The networks have changed. No stream begins before the server has answered a PING.
     func check() {
         guard !life.isClosed else { return }
         codec.sendPing(ping.beginCheck(loop.now), to: &output.frames)
+        noteUnacknowledged()
         schedulePingCheck()
         flushLater()
     }
@@ -92,6 +96,7 @@ extension HTTP2Connection {
         guard !streams.isEmpty || ping.awaitsAnswer else { return }
         if life.reading == .resting { ping.didReceive(loop.now) }
         codec.timeDidPass(seconds: Int(KeepAlivePing.quietTime / 1_000_000_000))
+        noteUnacknowledged()
         switch ping.check(loop.now) {
         case .fine: break
         case .sendPing:

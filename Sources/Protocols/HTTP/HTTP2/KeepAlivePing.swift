@@ -20,6 +20,9 @@ struct KeepAlivePing {
     /// The limit for the acknowledgement of SETTINGS (RFC 9113 §6.5.3).
     static let settingsTime: UInt64 = 30_000_000_000
 
+    /// TCP's initial window (RFC 6928), in bytes. Fewer bytes before a PING do not hold it up.
+    private static let initialWindow = 14_600
+
     /// PINGs, identified by their values.
     static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
     static let windowPing: UInt64 = 0x4C4B_5749_4E44_0000
@@ -43,6 +46,8 @@ struct KeepAlivePing {
     /// The number of PINGs since the last HEADERS or DATA.
     private var inARow = 0
     private var lastSent = MonotonicTime(nanoseconds: 0)
+    /// The number of sent bytes that the server's system had not acknowledged, at the last PING or check.
+    private var unacknowledged = 0
     /// Whether the server has not yet answered the PING of the last check.
     private(set) var isChecking = false
     private var checkCount: UInt32 = 0
@@ -75,6 +80,17 @@ struct KeepAlivePing {
     /// requests to a server that is gone.
     mutating func didSend(_ now: MonotonicTime) {
         if case .sent(_, isSocketFull: true) = probe { probe = .sent(at: now, isSocketFull: false) }
+    }
+
+    /// Must be called when a PING was sent, and before each check. The PING may stand behind bytes of bodies in the
+    /// socket's buffer: its time runs anew while there are fewer and fewer of them.
+    ///
+    /// - Parameter count: the number of sent bytes that the server's system has not acknowledged.
+    mutating func noteUnacknowledged(_ count: Int, _ now: MonotonicTime) {
+        if case .sent(_, let isSocketFull) = probe, unacknowledged > Self.initialWindow, count < unacknowledged {
+            probe = .sent(at: now, isSocketFull: isSocketFull)
+        }
+        unacknowledged = count
     }
 
     /// Returns the time that the first acknowledgement took, in nanoseconds.

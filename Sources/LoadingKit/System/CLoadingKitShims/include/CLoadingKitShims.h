@@ -61,6 +61,10 @@ ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t 
 // bytes that the socket took, 0 at the file's end, or -1 with errno.
 ssize_t lk_send_file(int socket, int file, int64_t offset, size_t count);
 
+// The number of bytes that a socket has taken and the peer's system has not acknowledged. -1 with errno if the system
+// does not say.
+int lk_unacknowledged_bytes(int socket);
+
 // Writes to a file that may be a pipe. Does not raise SIGPIPE. The number of bytes that were written, or -1 with errno: EPIPE
 // if a pipe has no reader.
 ssize_t lk_write_to_pipe(int descriptor, const void *bytes, size_t count);
