@@ -208,6 +208,58 @@ import Testing
         }
     }
 
+    /// A connection is being made in a part of a request's time. The request is cancelled, and another one waits for
+    /// the connection, whose last route this is.
+    @Test func theLastRouteHasTheRestOfTheTime() async throws {
+        let (authority, mayClose) = (try CertificateAuthority(), Signal())
+        let first = try ScriptedPeer([.expectRequest, .waitFor(mayClose), .close])
+        let second = try ScriptedPeer(scripts: [
+            [.expectRequest, .hold],
+            [
+                .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(TLSServerOptions(try authority.issue())),
+                .expectRequest, .respond("tunnelled"),
+            ],
+        ])
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer {
+            for peer in [first, second] { peer.stop() }
+            loop.stop()
+        }
+        let choices = [ProxyChoice(to: first), ProxyChoice(to: second)]
+        let error = ProxyError(
+            proxy: try #require(choices[0].server), destination: "localhost:443", cause: .closed)
+        try await withTimeout {
+            let session = Self.session(choices, on: loop) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+            let last = Task { await session.outcome(of: "https://localhost/") }
+            await first.requestCount(reaches: 1)
+            // The next request takes the second proxy first.
+            await Self.report(error, to: session)
+            let other = Task { await session.outcome(of: "https://localhost/") }
+            await second.requestCount(reaches: 1)
+            mayClose.fire()
+            try await waitUntil {
+                let statistics = await session.statistics
+                return statistics.connections.opening == 1 && statistics.requests.waiting == 2
+            }
+            other.cancel()
+            _ = await other.value
+            time.advance(by: .seconds(10.5))
+            #expect(await last.value == .ok("tunnelled"))
+            #expect(second.connections.count == 2)
+        }
+    }
+
+    /// Has the session note a proxy's failure.
+    private static func report(_ error: ProxyError, to session: URLSession) async {
+        await withCheckedContinuation { done in
+            session.core.loop.execute {
+                HTTPSession.of(session.core).proxies.proxyDidFail(error.proxy, error)
+                done.resume()
+            }
+        }
+    }
+
     /// A proxy that could not be reached is tried after the others for five minutes.
     @Test func aFailedProxyIsAvoidedForAWhile() async throws {
         let authority = try CertificateAuthority()
@@ -261,12 +313,7 @@ import Testing
                 let error = ProxyError(
                     proxy: proxy, destination: "h.example:80",
                     cause: .unreachable(TransportError(.connect, "127.0.0.1", cause)))
-                await withCheckedContinuation { done in
-                    session.core.loop.execute {
-                        HTTPSession.of(session.core).proxies.proxyDidFail(proxy, error)
-                        done.resume()
-                    }
-                }
+                await Self.report(error, to: session)
                 #expect(await session.outcome(of: "http://h.example/") == .ok("proxied"))
                 #expect([first.requests.count, second.requests.count] == requests)
             }

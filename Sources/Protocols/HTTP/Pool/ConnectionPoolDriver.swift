@@ -307,7 +307,9 @@ final class ConnectionPoolDriver: RoutePool {
             session.proxies.proxyDidConnect(route.proxy)
             attempt(id, didOpen: stream)
         case .failure(let error):
-            let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherRoute: ended.hasAnotherRoute)
+            // The request of whose time the attempt had a part may be over, and the next one be on its last route.
+            let hasAnotherRoute = ended.hasAnotherRoute && challenged(for: id)?.hasAnotherRoute != false
+            let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherRoute: hasAnotherRoute)
             run(
                 pool.attemptDidFail(id, reason, now: loop.now),
                 ConnectFailure(error: error, timings: timings, number: number))
@@ -590,6 +592,7 @@ extension HTTPConnectionPool.AttemptFailure {
             switch error.cause {
             case .unanswered: self = .timedOut
             case .unreachable(let failure) where failure.cause != .timedOut: self = .unreachable
+            case .silent where !hasAnotherRoute, .unreachable where !hasAnotherRoute: self = .timedOut
             case _: self = .other
             }
         case let error as TransportError:
