@@ -32,12 +32,13 @@ enum HSTS {
 }
 
 extension HTTPExchange {
-    /// The failure of a request that would be sent again in cleartext: its host has required `https` since it was sent.
+    /// The failure of a request that would be sent again in cleartext: its host has required `https` since it
+    /// began.
     var cleartextFailure: LoadFailure? {
         guard let secured = HSTS.securedURL(of: request, by: session.settings.hsts) else { return nil }
         return LoadFailure(
             .appTransportSecurityRequiresSecureConnection,
-            "\(secured.host ?? "the host") has required https (HSTS) since the request was sent by http: "
-                + "it is not sent so again")
+            "\(secured.host ?? "the host") has required https (HSTS) since this http request began: "
+                + "it is not sent again by http")
     }
 }

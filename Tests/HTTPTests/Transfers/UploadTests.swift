@@ -486,9 +486,11 @@ import Testing
         }
     }
 
-    /// No connection is made for an upload that was suspended before it had one.
-    @Test func aSuspendedUploadMakesNoConnection() async throws {
-        let (peer, bystander) = (try ScriptedPeer([.expectRequest, .respond("in")]), try LoopbackServer { _ in .text("") })
+    /// No connection is made for an upload that was suspended before it had one. None is made in cleartext for a host that
+    /// requires https by the time of the task's resumption.
+    @Test(arguments: [false, true]) func aSuspendedUploadMakesNoConnection(_ requiresHTTPS: Bool) async throws {
+        let peer = try ScriptedPeer([.expectRequest, .respond("in")])
+        let bystander = try LoopbackServer { _ in .text("") }
         defer { (peer.stop(), bystander.stop()) }
         try await withTimeout {
             let cookies = HeldCookies(after: 0)
@@ -496,7 +498,9 @@ import Testing
             let session = makeSession { $0.httpCookieStorage = cookies }
             defer { session.invalidateAndCancel() }
             let recorder = TransferRecorder()
-            let task = session.uploadTask(with: peer.request(method: "POST"), from: Data("body".utf8))
+            var request = URLRequest(url: try #require(URL(string: peer.url(host: "localhost"))))
+            request.httpMethod = "POST"
+            let task = session.uploadTask(with: request, from: Data("body".utf8))
             task.delegate = recorder
             task.resume()
             await cookies.isAsked.wait()
@@ -506,10 +510,12 @@ import Testing
             cookies.isReleased.fire()
             try await session.settles(beside: bystander) { peer.connections.count }
             #expect(peer.connections.isEmpty)
+            if requiresHTTPS { session.core.settings.hsts.note("max-age=600", from: "localhost") }
             task.resume()
-            #expect(await recorder.all().last == "complete ok")
+            let code = URLError.appTransportSecurityRequiresSecureConnection.rawValue
+            #expect(await recorder.all().last == (requiresHTTPS ? "complete \(code)" : "complete ok"))
         }
-        #expect(peer.requests.snapshot.map(\.bodyText) == ["body"])
+        #expect(peer.requests.snapshot.map(\.bodyText) == (requiresHTTPS ? [] : ["body"]))
     }
 
     /// The server closes a connection on which it receives no request, with or without status 408. The request is sent

@@ -67,6 +67,10 @@ extension CachedExchange: ForwardingReceiver {
 
     /// The response is another part than the requested one, none, or another user's. Sends the program's own request.
     private func loadAll(insteadOf attempt: Attempt) -> Flow {
+        if let failure = attempt.exchange.cleartextFailure {
+            fail(failure)
+            return .wait
+        }
         attempt.exchange.end()
         endValidation(.inconclusive)
         load(nil)

@@ -52,7 +52,6 @@ extension HTTPExchange {
     /// Sends the request again. If the connection had read the body's stream, the delegate has to give another one
     /// first: without it, the load fails.
     func replay(after failure: StreamFailure) {
-        if let failure = cleartextFailure { return fail(failure) }
         guard !body.isReplayable, let receiver else { return submitAgain(after: failure) }
         state = .renewingBody
         receiver.requestNewBodyStream { [weak self] stream in
@@ -65,6 +64,7 @@ extension HTTPExchange {
     }
 
     private func submitAgain(after failure: StreamFailure) {
+        if let failure = cleartextFailure { return fail(failure) }
         if transaction.timings.requestHeaderBytesSent > 0 {
             endTransaction()
         } else {

@@ -23,7 +23,8 @@ import LoadingKitTransport
 /// A state in which there is nothing to wait for is left at once. The exchange returns to `active` from `redirecting`
 /// and `challenged` when the response is delivered, and from `restarting` when the connection carries the request
 /// again. `renewingBody` comes between `active` and the next sending if a lost connection had read the body's stream.
-/// `ended`: the response is complete, and the receiver has not taken all of it. Every state can change to `over`.
+/// `suspended` comes before `authorizing` while the task of a request with a body is suspended. `ended`: the response is
+/// complete, and the receiver has not taken all of it. Every state can change to `over`.
 final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
@@ -31,7 +32,8 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         indirect case findingRoute(OriginRecord, RequestTarget)
         /// The route is known. The cookie storage may need time.
         case gettingCookies
-        /// The task was suspended before its request with a body had a connection. None is used until it is resumed.
+        /// The task is suspended, and its request, which has a body, has no connection. It is queued when the task is
+        /// resumed.
         case suspended(needsFreshConnection: Bool)
         /// An authentication scheme makes the value for the request, and may need time.
         case authorizing
@@ -96,7 +98,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     @exclusivity(unchecked) var routes: ProxyRoutes?
     /// The request's identifier in its pool while it waits there.
     @exclusivity(unchecked) var requestID: HTTPConnectionPool.RequestID?
-    /// Whether the stream is called when the task is resumed.
+    /// Whether ``taskDidResume()`` is called when the task is resumed.
     @exclusivity(unchecked) private var awaitsResumption = false
     /// Whether the request was sent ahead, or gave its connection to the requests behind it. It goes first then.
     @exclusivity(unchecked) var hasHadTurn = false
@@ -346,8 +348,9 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         authentication.authorize(&transaction.fields, on: connection)
     }
 
-    /// Returns whether the request has to wait because its task is suspended. It goes on when the task is resumed. Only requests with a body wait. A receiver that is busy for another reason does not delay the body:
-    /// the program may be waiting for the server to use it.
+    /// Returns whether the request has to wait because its task is suspended. It goes on when the task is resumed. Only
+    /// requests with a body wait. A receiver that is busy for another reason does not delay the body: the program may be
+    /// waiting for the server to use it.
     func holdRequest() -> Bool {
         guard hasContent, resources.isSuspended else { return false }
         if awaitsResumption { return true }
@@ -361,7 +364,9 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         switch state {
         case .active(let stream), .redirecting(let stream, _): stream.outputDidBecomeReady()
         case .challenged(let waiting): waiting.stream?.outputDidBecomeReady()
-        case .suspended(let needsFreshConnection): submit(needsFreshConnection: needsFreshConnection)
+        case .suspended(let needsFreshConnection):
+            if let failure = cleartextFailure { return fail(failure) }
+            submit(needsFreshConnection: needsFreshConnection)
         case .new, .findingRoute, .gettingCookies, .authorizing, .queued, .restarting, .renewingBody, .ended, .over:
             break
         }
