@@ -287,7 +287,7 @@ import Testing
             client.feed(headersFrame(stream, responseBlock) + Self.data(stream, 0, flags: 1) + reset)
         }
         #expect(client.error == nil && client.events.isEmpty)
-        for _ in 0..<1100 { client.feed(Self.data(1, 0)) }
+        for _ in 0..<1700 { client.feed(Self.data(1, 0)) }
         #expect(client.error?.kind == .controlFlood, "further ones are")
     }
 

@@ -65,8 +65,7 @@ struct FloodGuard {
     /// The number of frames on reset streams that cost nothing.
     private var late = 0
 
-    /// For each reset: the heads of an interim response and of the response, and empty DATA with END_STREAM, which
-    /// costs two.
+    /// For each reset: the heads of an interim response and of the response, empty DATA with END_STREAM, and RST_STREAM.
     private static let lateFrames = 4
     /// Those of a thousand streams, more than are open at once.
     private static let mostLateFrames = 4096

@@ -68,8 +68,8 @@ extension LoadFailure {
 }
 
 extension ProxyError {
-    /// Whether the proxy itself failed: it cannot be reached, though this process had all that it needs for that, or it
-    /// does not speak a proxy's protocol.
+    /// Whether the proxy itself failed: it cannot be reached, or does not speak a proxy's protocol. That this process
+    /// lacks descriptors, memory or threads says nothing about the proxy.
     var isOfProxy: Bool {
         switch cause {
         case .unreachable(let error): !error.isLackOfResources

@@ -81,17 +81,14 @@ final class AddressRace {
     /// Closes idle connections and looks the name up again. Gives up if there are none.
     private func closeIdleConnections(_ resolver: Resolver) {
         descriptorAttempts += 1
-        let confined = LoopTransfer(self)
-        loop.idleConnections.closeOldest(SocketConnect.closedForDescriptor) { [loop] count in
-            loop.execute { confined.value.idleConnectionsDidClose(count, resolver) }
-        }
+        loop.closeIdleConnections { [self] hasClosed in idleConnectionsDidClose(hasClosed, resolver) }
     }
 
-    private func idleConnectionsDidClose(_ count: Int, _ resolver: Resolver) {
+    private func idleConnectionsDidClose(_ hasClosed: Bool, _ resolver: Resolver) {
         guard !isOver else { return }
         let failures = withoutDescriptors
         withoutDescriptors = [:]
-        if count > 0 { return start(resolver) }
+        if hasClosed { return start(resolver) }
         for (family, failure) in failures { take(family, .failure(failure)) }
     }
 

@@ -19,9 +19,7 @@ final class SocketConnect: EventSource {
     /// The delay before the next attempt after a Unix socket's queue was full, in nanoseconds.
     private static let retryDelay: UInt64 = 10_000_000
 
-    /// The number of idle connections that are closed for one descriptor, as other attempts may need one, too; and the
-    /// number of attempts.
-    static let closedForDescriptor = 4
+    /// The number of attempts, of which each closes idle connections.
     static let maximumDescriptorAttempts = 8
 
     let address: SocketAddress
@@ -73,15 +71,12 @@ final class SocketConnect: EventSource {
     private func closeIdleConnections(_ completion: @escaping Completion, _ failure: SystemCallFailure) {
         descriptorAttempts += 1
         state = .waitingForDescriptors(completion)
-        let confined = LoopTransfer(self)
-        loop.idleConnections.closeOldest(Self.closedForDescriptor) { [loop] count in
-            loop.execute { confined.value.idleConnectionsDidClose(count, failure) }
-        }
+        loop.closeIdleConnections { [self] hasClosed in idleConnectionsDidClose(hasClosed, failure) }
     }
 
-    private func idleConnectionsDidClose(_ count: Int, _ failure: SystemCallFailure) {
+    private func idleConnectionsDidClose(_ hasClosed: Bool, _ failure: SystemCallFailure) {
         guard case .waitingForDescriptors(let completion) = state else { return }
-        if count > 0 { start(completion) } else { fail(completion, failure) }
+        if hasClosed { start(completion) } else { fail(completion, failure) }
     }
 
     func cancel() {

@@ -142,3 +142,13 @@ package final class IdleConnections: Sendable {
         func step() { if left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { completion() } }
     }
 }
+
+extension EventLoop {
+    /// Closes idle connections, so that there may be descriptors again. Calls back on the loop, with whether there were
+    /// any.
+    func closeIdleConnections(_ completion: @escaping (Bool) -> Void) {
+        let confined = LoopTransfer(completion)
+        // Other attempts may need descriptors, too.
+        idleConnections.closeOldest(4) { [self] count in execute { confined.value(count > 0) } }
+    }
+}

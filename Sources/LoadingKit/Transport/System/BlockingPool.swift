@@ -41,8 +41,8 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
 
     /// Submitted work that has not begun.
     package final class Work: @unchecked Sendable {  // the variables are guarded by the mutex of the pool
-        /// What the submitter gave. It may hold the program's objects, whose release runs the program's code, so it is
-        /// never released with the mutex held.
+        /// The submitter's closures. They may hold the program's objects, whose release runs the program's code, so they
+        /// are never released with the mutex held.
         fileprivate struct Actions: Sendable {
             let body: @Sendable () -> Void
             let refused: (@Sendable (Refusal) -> Void)?
@@ -126,8 +126,7 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         }
         let step = withMutex { () -> Step in
             guard work.actions != nil else { return .done(.begins) }
-            let isRefused = work.actions?.refused != nil && waitingInVain >= limits.maximumWaiting
-            if isRefused, let actions = work.actions.take() {
+            if work.actions?.refused != nil, waitingInVain >= limits.maximumWaiting, let actions = work.actions.take() {
                 return .refuse(.tooMuchWaits(limits.maximumWaiting), actions)
             }
             waiting.append(work)

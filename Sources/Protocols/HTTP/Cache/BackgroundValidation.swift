@@ -67,12 +67,7 @@ final class BackgroundValidation: ForwardingReceiver {
             session.leaveToTask(stored)
             return decide(.cancelAuthenticationChallenge, nil)
         }
-        let (decision, validation) = (LoopTransfer(decide), LoopTransfer(self))
-        owner.answer(withoutTask: challenge) { [loop] disposition, credential in
-            loop.execute { decision.value(disposition, credential) }
-        } leaveToTask: { [loop] in
-            loop.execute { validation.value.leaveToTask() }
-        }
+        owner.answer(withoutTask: challenge, decide) { [self] in leaveToTask() }
     }
 
     private func leaveToTask() { if !isOver { session.leaveToTask(stored) } }

@@ -96,7 +96,7 @@ extension HTTP2Connection {
         guard !streams.isEmpty || ping.awaitsAnswer else { return }
         if life.reading == .resting { ping.didReceive(loop.now) }
         codec.timeDidPass(seconds: Int(KeepAlivePing.quietTime / 1_000_000_000))
-        noteUnacknowledged()
+        if ping.awaitsAnswer { noteUnacknowledged() }
         switch ping.check(loop.now) {
         case .fine: break
         case .sendPing:

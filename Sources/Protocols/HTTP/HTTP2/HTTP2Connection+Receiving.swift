@@ -45,14 +45,9 @@ extension HTTP2Connection {
             _ = writeOutput()
             return connectionLost(error)
         }
-        if codec.pendingBytes > 0 { noteOpenHead() }
+        // A part of a response's head may have arrived.
+        if let number = codec.openHead { find(number)?.exchange?.headDidBegin() }
         if codec.hasControlBytes || !output.frames.isEmpty { flushLater() }
-    }
-
-    /// A part of a response's head may have arrived.
-    private func noteOpenHead() {
-        guard let number = codec.openHead else { return }
-        find(number)?.exchange?.headDidBegin()
     }
 
     /// - Parameter size: the number of bytes of the event's frame.

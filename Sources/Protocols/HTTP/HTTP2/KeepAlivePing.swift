@@ -37,7 +37,7 @@ struct KeepAlivePing {
     private enum Probe {
         case none(lastReceived: MonotonicTime)
         /// A PING was sent, and no bytes have arrived since. It may stand behind the bytes of bodies: its time runs anew
-        /// when a socket that was full takes bytes again.
+        /// when a socket that was full takes bytes again, or when the server's system has acknowledged some of them.
         case sent(at: MonotonicTime, isSocketFull: Bool)
     }
 

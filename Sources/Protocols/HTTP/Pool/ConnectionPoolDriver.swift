@@ -307,7 +307,8 @@ final class ConnectionPoolDriver: RoutePool {
             session.proxies.proxyDidConnect(route.proxy)
             attempt(id, didOpen: stream)
         case .failure(let error):
-            // The request of whose time the attempt had a part may be over, and the next one be on its last route.
+            // The attempt had a part of the time of a request that may be over by now. The next request may be on its last
+            // route, and has all of its own time.
             let hasAnotherRoute = ended.hasAnotherRoute && challenged(for: id)?.hasAnotherRoute != false
             let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherRoute: hasAnotherRoute)
             run(
@@ -592,7 +593,7 @@ extension HTTPConnectionPool.AttemptFailure {
             switch error.cause {
             case .unanswered: self = .timedOut
             case .unreachable(let failure) where failure.cause != .timedOut: self = .unreachable
-            case .silent where !hasAnotherRoute, .unreachable where !hasAnotherRoute: self = .timedOut
+            case .silent, .unreachable: self = hasAnotherRoute ? .other : .timedOut
             case _: self = .other
             }
         case let error as TransportError:

@@ -301,7 +301,7 @@ extension HTTPConnectionPool {
     /// The server has ended a connection, or allows it no streams, before it carried one of the waiting requests. They
     /// wait for a pause. After the last pause the first of them fails.
     private mutating func backOffOrFail(_ actions: inout Actions) {
-        guard !waiting.isEmpty, !backOff.isPausing else { return }
+        guard !waiting.isEmpty else { return }
         let refusal = connectionWasRefused()
         refusal.actions.forEach { actions += $0 }
         if !refusal.maySendAgain, let request = waiting.popFirst() { actions += .fail(request.id, .connectionRefused) }

@@ -2,16 +2,16 @@ extension HTTP2ConnectionStateMachine {
     /// Receives a DATA frame, or a piece of one (§6.1).
     @inline(__always)
     mutating func receive(_ fragment: HTTP2DataFragment) throws(HTTP2Error) -> HTTP2Event? {
+        let location = locate(fragment.stream)
         // The frame counts against the connection's window, whatever the stream's state (§5.2.1).
         if let length = fragment.frameLength {
             guard receiveWindow.receive(length) else { throw HTTP2Error(.windowExceeded) }
             if length == 0 {
-                try chargeEmptyData(fragment.stream)
+                if case .open = location { try flood.charge() }
             } else if fragment.payload.isEmpty, !fragment.endStream, frames.restOfData == (0, false) {
                 try flood.charge(limits.paddingCost)
             }
         }
-        let location = locate(fragment.stream)
         guard case .open(let place) = location else {
             consumeOnConnection(fragment.flowControlled)
             // The rest of a frame whose first piece was accepted: either side has reset the stream meanwhile.
@@ -32,10 +32,6 @@ extension HTTP2ConnectionStateMachine {
         return .data(
             stream: fragment.stream, fragment.payload, flowControlled: fragment.flowControlled,
             endStream: fragment.endStream)
-    }
-
-    private mutating func chargeEmptyData(_ stream: HTTP2StreamID) throws(HTTP2Error) {
-        if case .reset(.local) = locate(stream) { try flood.chargeLateFrame() } else { try flood.charge() }
     }
 
     /// Drops the body of a response to HEAD. Some servers send one (Apache, when it compresses), but it is not content
