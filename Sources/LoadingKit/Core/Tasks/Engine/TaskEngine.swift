@@ -159,9 +159,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
             var next = other ?? request
             // The body of an upload task belongs to the task.
             if task.hasBodyBesideRequest, !next.hasBody { next = next.withBody(of: request) }
-            task.currentRequest = next
-            task.firstURL = next.url
-            task.shared.withLock { $0.begunRequest = next }
+            task.replaceRequest(by: next)
             // The body of an upload task may be a stream that its delegate gives later.
             if !task.hasBodyBesideRequest { task.countOfBytesExpectedToSend = next.countOfBody }
             begin(next)
@@ -238,7 +236,8 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         openQuestions?.closeAll()
         updateHeld()
         end(handler)
-        if let request = stage.takePostponed() { load(request) }
+        // Not in a thread that has taken the turn: it may hold a lock for which the program's code waits.
+        if core.registry.callsProgram { loop.executeOnOwnThread { self.loadPostponed() } } else { loadPostponed() }
     }
 
     /// The load has failed because there is no network, and is retried when there may be one.
