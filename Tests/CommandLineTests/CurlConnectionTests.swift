@@ -116,6 +116,12 @@ import Testing
         #expect(other.text == CurlServer.digits, "\(other.errors)")
     }
 
+    /// The name is one that the system looks up, in vain.
+    @Test func aProxyWhoseNameIsNotFound() async throws {
+        let run = try await ToolRun(["-x", "http://nonexistent.invalid:1", "http://name.example/"])
+        #expect(run.status == 5, "\(run.errors)")
+    }
+
     /// The proxy gets the URL's host, with each option: a name or an address.
     @Test func socksProxies() async throws {
         let server = try LoopbackServer(route: CurlServer.answer)

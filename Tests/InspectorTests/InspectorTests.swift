@@ -268,6 +268,7 @@ import Testing
         stopped.value = try Inspector(port: 0, allowsChanges: true, redacts: true) { core in
             guard core.settings.httpAdditionalHeaders?.contains(where: { $0.1 == other }) == true else { return false }
             stopped.value?.stop()
+            stopped.value = nil
             return true
         }
         let session = session { $0.httpAdditionalHeaders = ["X-Test": other] }

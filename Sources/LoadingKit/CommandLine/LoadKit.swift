@@ -63,20 +63,16 @@
             let code = exitCode(for: error)
             // The parser reports requests for help and for the version as errors, too.
             if code.isSuccess {
-                do throws(ToolFailure) {
+                do {
                     try StandardOutput.write(fullMessage(for: error) + "\n")
                     return 0
                 } catch {
-                    return report(failure: error)
+                    return report(error)
                 }
             }
             let failure =
                 error as? ToolFailure
                 ?? ToolFailure(.usage, message(for: error) + (code == .validationFailure ? "; see loadkit --help" : ""))
-            return report(failure: failure)
-        }
-
-        private static func report(failure: ToolFailure) -> Int32 {
             Console.standardError.write(failure.line)
             return failure.status.rawValue
         }

@@ -47,12 +47,12 @@ package final class Inspector: Sendable {
         recorders = [recording] + (holds.map { [$0] } ?? [])
         self.inbox = inbox
         loop.execute { [server] in server.start() }
-        let number = LiveSessions.follow { [weak self, recorders] session in
+        let number = LiveSessions.follow { [self] session in
             guard let core = session as? SessionCore, follows(core) else { return }
             inbox.add(TrafficInbox.Session(identity: core.identity, name: core.kindName))
             for recorder in recorders { core.add(recorder) }
             core.follow(by: inbox)
-            if let self, self.isStopped.withLock({ $0 }) { self.leave(core) }
+            if isStopped.withLock({ $0 }) { leave(core) }
         }
         follower.withLock { $0 = number }
     }

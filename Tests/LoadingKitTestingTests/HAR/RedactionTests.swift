@@ -70,6 +70,8 @@ import Testing
         return "--q\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\(field)\r\n\(content)\r\n--q--\r\n"
     }
 
+    /// The colon is a part of a character.
+    private static let hidingColon = "Content-Disposition:\u{301} form-data; name=\"pwd\""
     /// The name of the file begins with a character that includes the quotation mark.
     private static let hidingName = "Content-Disposition: form-data; filename=\"\u{301};name=x\"; name=\"pwd\""
 
@@ -111,6 +113,10 @@ import Testing
         (
             "multipart/form-data; boundary=q", "--q\r\n\(hidingName)\r\n\r\ns3\r\n--q--\r\n",
             "--q\r\n\(hidingName)\r\n\r\n(redacted)\r\n--q--\r\n"
+        ),
+        (
+            "multipart/form-data; boundary=q", "--q\r\n\(hidingColon)\r\n\r\ns3\r\n--q--\r\n",
+            "--q\r\n\(hidingColon)\r\n\r\n(redacted)\r\n--q--\r\n"
         ),
         ("multipart/form-data; boundary=q", "--q", "--q"),
         // What resembles the boundary is a part of the content.

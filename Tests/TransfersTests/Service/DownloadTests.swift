@@ -33,7 +33,7 @@ import Testing
                 let end = try await program.end(of: 1)
                 #expect(end.error == nil && end.response?.head?.statusCode == 200 && end.progress.received == 300_000)
                 #expect(try data(end) == server.content)
-                #expect(end.metrics?.metrics.transactionMetrics.count == 1)
+                #expect(end.metrics?.transactions.count == 1)
                 var status = stat()
                 #expect(SystemCalls.lstat(try #require(end.file), &status) == 0 && status.st_mode & 0o777 == 0o600)
                 try await program.takeAll(1)

@@ -84,7 +84,10 @@ struct InputLines: Sequence, IteratorProtocol {
             }
             searched = unread.endIndex
             let count = readWaiting(descriptor, &piece, piece.count)
-            if count < 0 { failure = errno }
+            if count < 0 {
+                failure = errno
+                return nil
+            }
             guard count > 0 else { break }
             unread += piece[..<count]
         }

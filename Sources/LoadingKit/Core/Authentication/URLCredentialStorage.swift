@@ -152,29 +152,21 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
             guard let user = credential.storageName else { return .none }
-            var removed: [any Sendable] = []
             let old = state.credentials[space]?.removeValue(forKey: user)
-            if let old { removed.append(old) }
-            if state.credentials[space]?.isEmpty == true, let index = state.credentials.index(forKey: space) {
-                removed.append(state.credentials.remove(at: index).key)
-            }
-            if state.defaultUsers[space] == user, let index = state.defaultUsers.index(forKey: space) {
-                removed.append(state.defaultUsers.remove(at: index).key)
-            }
+            if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
+            if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
             // The store may have a credential of this user that another process has stored.
             var saved = [CredentialChange.forget(user: user, space)]
             if let name = old?.storageName, !name.hasSameBytes(as: user) { saved.append(.forget(user: name, space)) }
-            return Effect(hasChanged: old != nil, saved: saved, removed: removed)
+            return Effect(hasChanged: old != nil, saved: saved)
         }
     }
 
     package func removeAll() {
         change { state in
-            let removed: [any Sendable] = [state.credentials, state.defaultUsers]
+            defer { (state.credentials, state.defaultUsers) = ([:], [:]) }
             // The store may have credentials of another process, which are removed, too.
-            let hasChanged = !state.credentials.isEmpty || state.store != nil
-            (state.credentials, state.defaultUsers) = ([:], [:])
-            return Effect(hasChanged: hasChanged, saved: [.forgetAll], removed: removed)
+            return Effect(hasChanged: !state.credentials.isEmpty || state.store != nil, saved: [.forgetAll])
         }
     }
 
@@ -191,8 +183,6 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let hasChanged: Bool
         /// The changes of the store; empty where nothing on disk changes.
         let saved: [CredentialChange]
-        /// What is no longer stored. It is destroyed after the lock is released: its `deinit` may be the program's.
-        var removed: [any Sendable] = []
     }
 
     /// The stored credential for the same user, if it is equal. Compared without the lock: `isEqual(_:)` may be the
@@ -212,13 +202,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let wasDefault = state.defaultUsers[space] == user
         let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
         if isDefault { state.defaultUsers[space] = user }
-        var removed: [any Sendable] = []
-        if let old {
-            removed.append(old)
-            if old === equal, isDefault == wasDefault {
-                return Effect(hasChanged: false, saved: [], removed: removed)
-            }
-        }
+        if let old, old === equal, isDefault == wasDefault { return .none }
         var saved: [CredentialChange] = []
         // The store replaces the old credential only if its user has the same bytes: its name may be in another form of
         // Unicode.
@@ -230,21 +214,23 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if credential.isPermanent {
             saved.append(.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault)))
         }
-        return Effect(hasChanged: true, saved: saved, removed: removed)
+        return Effect(hasChanged: true, saved: saved)
     }
 
     /// Makes a change, saves it, and posts a notification.
     private func change(_ body: (inout State) -> Effect) {
-        let effect = state.withLock { state in
+        let (effect, former) = state.withLock { state -> (Effect, State) in
+            let former = state
             let effect = body(&state)
             if !effect.saved.isEmpty {
                 // Called while the lock is held, so that changes are saved in their order.
                 state.store?.save(effect.saved)
                 state.saveCount += 1
             }
-            return effect
+            return (effect, former)
         }
-        withExtendedLifetime(effect) { if effect.hasChanged { postChanged() } }
+        // Removed credentials are destroyed after the lock is released: their `deinit` may be the program's.
+        withExtendedLifetime(former) { if effect.hasChanged { postChanged() } }
     }
 
     /// Posts the notification outside the event loop: an observer may block, or wait for the main thread.

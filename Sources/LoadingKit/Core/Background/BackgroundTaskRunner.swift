@@ -159,9 +159,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         do {
             let next = try TransferRequest(forBackground: other)
             try next.checkBody()
-            task.currentRequest = other
-            task.firstURL = other.url
-            task.shared.withLock { $0.begunRequest = other }
+            task.replaceRequest(by: other)
             background.send(.answerBeginning(identifier, next))
         } catch {
             refuse(error)
@@ -210,9 +208,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
         questions.closeAll()
         if takes { task.take(end) }
-        let error = end.error.map {
-            HandlerError.unwrapped(HandlerError(error: withUser($0.error)), url: task.currentRequest?.url)
-        }
+        let error = end.error.map { completed($0.error) }
         _ = task.loadDidFinish(error, completes: false)
         // The reports of the end wait behind this call, so that a cancel in an earlier call of the delegate is in time. Ends
         // from an earlier run of the program do not wait: they come before the end of their session's events.
@@ -237,11 +233,12 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         return true
     }
 
-    /// The error with the session's identifier of the URL's user in its resume data. The performer of transfers does
-    /// not know it.
-    private func withUser(_ error: any Error) -> any Error {
-        guard let failure = error as? URLError else { return error }
-        let begun = task.shared.withLock { $0.begunRequest ?? $0.originalRequest }?.url
+    /// The error with the URL that failed. Its resume data gets the session's identifier of the URL's user, which the
+    /// performer of transfers does not know. An error of another domain stays as it is.
+    private func completed(_ error: any Error) -> any Error {
+        guard let error = error as? URLError else { return error }
+        let failure = URLError(error, url: task.currentRequest?.url)
+        let begun = task.shared.withLock { $0.firstRequest }?.url
         if let data = failure.downloadTaskResumeData, var resumption = try? ResumeData(data) {
             resumption.user = identifierOfUser(in: [task.currentRequest?.url, begun], at: resumption.url)
             return resumption.encoded.map { failure.adding($0, NSURLSessionDownloadTaskResumeData) } ?? failure
@@ -253,7 +250,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         return failure
     }
 
-    /// The identifier of the user whom the first of the URLs of the same origin names.
+    /// Of the URLs, takes the first that has the origin of `url`. Returns the session's identifier of the user in it.
     private func identifierOfUser(in urls: [URL?], at url: URL) -> String? {
         urls.compactMap { $0 }.first { $0.isSameOrigin(as: url) }.flatMap { core.namedUsers.word(for: $0) }
     }

@@ -41,6 +41,9 @@ package struct TransferError: Codable, Hashable, Sendable {
         .backgroundSessionWasDisconnected,
         "the transfer is lost: the journal of background sessions was damaged or removed")
 
+    /// The code of an error of LoadingKit; nil for other errors.
+    package var urlErrorCode: URLError.Code? { domain == NSURLErrorDomain ? URLError.Code(rawValue: code) : nil }
+
     /// The error; a `URLError` where the domain is `NSURLErrorDomain`.
     package var error: any Error {
         var userInfo: [String: Any] = [:]
@@ -49,7 +52,7 @@ package struct TransferError: Codable, Hashable, Sendable {
             userInfo[NSURLErrorFailingURLErrorKey] = url
             userInfo["NSErrorFailingURLStringKey"] = url.absoluteString
         }
-        let code = domain == NSURLErrorDomain ? URLError.Code(rawValue: code) : nil
+        let code = urlErrorCode
         if let code, let said = reason ?? text { userInfo[NSUnderlyingErrorKey] = LoadFailure(code, said) }
         userInfo[NSURLSessionDownloadTaskResumeData] = resumeData
         userInfo[NSURLSessionUploadTaskResumeData] = uploadResumeData

@@ -25,15 +25,10 @@ package struct TransferMetrics: Codable, Sendable {
 
     /// The metrics of a task that was created at a time, which may be long before its first attempt.
     func metrics(created: Date) -> URLSessionTaskMetrics {
-        var all = self
-        all.start = min(start, created)
-        return all.metrics
-    }
-
-    package var metrics: URLSessionTaskMetrics {
-        URLSessionTaskMetrics(
+        let start = min(start, end, created)
+        return URLSessionTaskMetrics(
             transactionMetrics: transactions.compactMap(\.metrics),
-            taskInterval: DateInterval(start: min(start, end), end: end), redirectCount: redirectCount)
+            taskInterval: DateInterval(start: start, end: max(end, start)), redirectCount: redirectCount)
     }
 }
 

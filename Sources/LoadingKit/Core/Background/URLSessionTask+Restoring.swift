@@ -59,13 +59,13 @@ extension TransferRecord {
             throw URLError(LoadFailure(.resourceUnavailable, text), url: shared.originalRequest?.url)
         }
         // A data task that becomes a download may have begun with another request than its original one.
-        guard let kind = task.transferKind, let begun = shared.begunRequest ?? shared.originalRequest else {
+        guard let kind = task.transferKind, let begun = shared.firstRequest else {
             throw LoadFailure(.badURL, "the task has no request")
         }
         let request = try TransferRequest(forBackground: begun)
         let resumption = (task as? URLSessionDownloadTask)?.resumption
         self.init(identifier: task.taskIdentifier, kind: kind, request: request)
-        // The session's credentials are for this URL's origin, in the performer of transfers, too.
+        // The performer of transfers, too, sends the session's credentials to the origin of this URL alone.
         firstURL = try upload?.firstURL ?? resumption?.get().firstURL
         uploadFile = begun.bodyFile?.url.path
         resumeData = try upload?.resumeData ?? resumption?.get().encoded

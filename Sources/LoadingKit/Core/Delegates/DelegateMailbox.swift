@@ -218,7 +218,7 @@ extension DelegateMailbox.State {
             case .session: return .make(call)
             case .due(let task):
                 // This call may hold the last reference to its task, unless the parked calls are the task's own.
-                guard let waiting = parked.removeValue(forKey: task.taskIdentifier) else { return .drop(call) }
+                let waiting = parked.removeValue(forKey: task.taskIdentifier) ?? []
                 calls.prepend(contentsOf: waiting)
                 if waiting.first?.task !== task { return .drop(call) }
             case .last where parked.isEmpty: return .make(call)

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 import Synchronization
 
 /// The delegates to which a task reports: its own, then the session's. Their protocols are determined once: the tasks
@@ -172,9 +173,14 @@ extension URLSession {
     /// challenges might refuse the connection, but cannot be called without a task. If the delegate has only this
     /// method, `leaveToTask` is called, and then the challenge is cancelled.
     package func answer(
-        withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeAnswer,
-        leaveToTask: @escaping @Sendable () -> Void
+        withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeDecision,
+        leaveToTask: @escaping () -> Void = {}
     ) {
+        let (decision, leave, loop) = (LoopTransfer(decide), LoopTransfer(leaveToTask), core.loop)
+        let decide: ChallengeAnswer = { disposition, credential in
+            loop.execute { decision.value(disposition, credential) }
+        }
+        let leaveToTask: @Sendable () -> Void = { loop.execute { leave.value() } }
         guard let delegates = delegates(before: nil) else { return decide(.performDefaultHandling, nil) }
         let mayRefuse = delegates.task.map { !AsynchronousForm.isKnownMissing(.taskChallenge, of: $0) } ?? false
         let asked = URLAuthenticationChallenge(challenge) { answer in

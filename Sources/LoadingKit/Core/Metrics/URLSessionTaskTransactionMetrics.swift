@@ -91,8 +91,8 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Bytes of the response's body that were received, including content codings and framing.
     public var countOfResponseBodyBytesReceived: Int64 { timings.responseBodyBytesReceived }
 
-    /// Bytes of the response's body that were received, including content codings, without framing. With it in metrics
-    /// that were stored.
+    /// Bytes of the response's body that were received, including content codings, without framing. Metrics that were
+    /// stored, such as those of background tasks, do not have the framing's count: there the framing is included.
     package var countOfResponseContentBytesReceived: Int64 {
         timings.responseBodyBytesReceived - timings.responseFramingBytesReceived
     }

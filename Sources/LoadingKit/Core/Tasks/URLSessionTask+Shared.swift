@@ -26,6 +26,8 @@ extension URLSessionTask {
         var originalRequest: URLRequest?
         /// The request with which the delegate has replaced the original one when the task's date had come.
         var begunRequest: URLRequest?
+        /// The request with which the task begins, before redirects.
+        var firstRequest: URLRequest? { begunRequest ?? originalRequest }
         /// Nil where it is the original request's URL.
         var firstURL: URL?
         var currentRequest: URLRequest?

@@ -270,6 +270,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { withExtendedLifetime(shared.withLock { $0.currentRequest.exchange(for: newValue) }) {} }
     }
 
+    /// The delegate has replaced the request when the task's date had come.
+    func replaceRequest(by next: URLRequest) {
+        currentRequest = next
+        firstURL = next.url
+        withExtendedLifetime(shared.withLock { $0.begunRequest.exchange(for: next) }) {}
+    }
+
     /// The response's head, once it was received.
     open internal(set) var response: URLResponse? {
         get { shared.withLock { $0.response } }

@@ -61,9 +61,10 @@ public struct MultipartBody {
     private static func part(_ head: String, content: Range<Int>) -> Part {
         var part = Part(name: "", content: content)
         for line in head.split(separator: "\r\n") {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            switch line[..<colon].lowercased() {
+            let scalars = line.unicodeScalars
+            guard let colon = scalars.firstIndex(of: ":") else { continue }
+            let value = String(scalars[scalars.index(after: colon)...]).trimmingCharacters(in: .whitespaces)
+            switch String(scalars[..<colon]).lowercased() {
             case "content-disposition":
                 part.name = parameter("name", of: value) ?? ""
                 part.fileName = parameter("filename", of: value)

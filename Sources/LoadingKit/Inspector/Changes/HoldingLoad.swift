@@ -295,8 +295,8 @@ extension HoldingLoad: ForwardingReceiver {
         return collect { $0.append(data) }
     }
 
-    /// A changed body has no coded form. The rest of a collected one would be taken for its beginning in the resume
-    /// data of a download.
+    /// A changed body has no coded form. Where the beginning of a body was collected, the rest of its coded form
+    /// would be taken for the beginning, in the resume data of a download.
     func receive(coded bytes: UnsafeRawBufferPointer) {
         if case .loading = state, !hasCollected { receiver?.receive(coded: bytes) }
     }

@@ -22,8 +22,7 @@ enum AttemptFailure: Equatable, Sendable {
 
     /// Classifies an error of the load: failures of the network, and to reach the server, are temporary.
     init(_ error: TransferError) {
-        let code = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
-        let isTemporary = code.map(Self.temporary.contains) ?? false
+        let isTemporary = error.urlErrorCode.map(Self.temporary.contains) ?? false
         self = isTemporary ? .broken(error) : .final(error)
     }
 

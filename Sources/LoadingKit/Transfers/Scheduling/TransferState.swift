@@ -83,14 +83,15 @@ struct TransferState: Equatable, Sendable {
         }
     }
 
-    /// Also used when the resource timeout has expired, or a challenge has waited too long for the program.
+    /// Also used for the end of a transfer whose resume data was made: its resource timeout has expired, a challenge has
+    /// waited too long for the program, or it has failed.
     mutating func cancel(_ error: TransferError) -> [Action] {
         guard phase != .over else { return [] }
         defer { phase = .over }
         return leaving + [.end(error)]
     }
 
-    /// Stops the transfer so that its received part becomes resume data. It is cancelled afterwards. A download that is being
+    /// Stops the transfer so that its received part becomes resume data. It ends afterwards. A download that is being
     /// completed stops, too: its end would name the file that has become resume data.
     mutating func stopForResumeData() -> [Action] {
         guard phase != .over else { return [] }

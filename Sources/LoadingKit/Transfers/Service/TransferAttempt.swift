@@ -207,7 +207,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// On the event loop of the load.
     private func noteResource(of task: URLSessionUploadTask) {
         // A resource of another origin is not used: its request would send the transfer's fields there. HSTS changes
-        // the task's first URL, and not its original request, unless a redirect lies between them.
+        // the task's first URL, and not its original request. Where the transfer continues one that was redirected from
+        // another origin, the first URL has that origin, and the request's URL is compared.
         let own = beganElsewhere ? url : task.firstURL
         if let resource = task.resumption?.resource, own?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
     }

@@ -252,7 +252,7 @@ extension TransferService {
         if let error = failure.error { transfer.record?.status.error = error }
         stopAttempt(transfer)
         if case .final(let error) = failure, canGoOn(transfer, after: error) {
-            return cancelForResumeData(transfer, with: error)
+            return endWithResumeData(transfer, with: error)
         }
         let randomness = environment.random()
         input(transfer) { $0.attemptDidFail(failure, randomness: randomness) }
@@ -262,7 +262,7 @@ extension TransferService {
     /// received content cannot be decoded.
     private func canGoOn(_ transfer: ServiceTransfer, after error: TransferError) -> Bool {
         guard let code = error.urlErrorCode, code != .cancelled, code != .cannotDecodeRawData else { return false }
-        return transfer.hasPart && transfer.position?.count ?? 0 > 0
+        return transfer.hasPart
     }
 
     /// Releases the resources of an attempt, and keeps the state from which the next attempt continues.

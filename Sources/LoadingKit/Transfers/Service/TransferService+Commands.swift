@@ -28,8 +28,8 @@ extension TransferService {
         case (.cancel, let transfer?) where transfer.isMakingResumeData: break
         case (.cancel(_, producingResumeData: true), let transfer?):
             transfer.isMakingResumeData = true
-            guard let attempt = transfer.attempt else { return cancelForResumeData(transfer, completion) }
-            return attempt.askForResource { [self] in cancelForResumeData(transfer, completion) }
+            guard let attempt = transfer.attempt else { return endWithResumeData(transfer, completion) }
+            return attempt.askForResource { [self] in endWithResumeData(transfer, completion) }
         case (.suspend, let transfer?):
             let canContinue = transfer.permission != nil && transfer.hasPart
             input(transfer) { $0.suspend(canContinue: canContinue) }
@@ -179,7 +179,7 @@ extension TransferService {
     // MARK: Ending with resume data
 
     /// Ends a transfer that the program has cancelled with resume data, or that has failed.
-    func cancelForResumeData(
+    func endWithResumeData(
         _ transfer: ServiceTransfer, with error: TransferError = .cancelled,
         _ completion: @escaping Completion = { _ in }
     ) {
@@ -230,9 +230,6 @@ extension TransferRecord {
 extension TransferError {
     static let cancelled = TransferError(.cancelled, "cancelled")
     static let unreadable = TransferError(.cannotOpenFile, "the transfer's entry in the journal cannot be read")
-
-    /// The code of an error of LoadingKit; nil for other errors.
-    var urlErrorCode: URLError.Code? { domain == NSURLErrorDomain ? URLError.Code(rawValue: code) : nil }
 
     /// An error that may come from one of a transfer's files.
     init(ofFile error: any Error, url: URL? = nil) {

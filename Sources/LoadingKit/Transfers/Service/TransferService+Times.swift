@@ -37,11 +37,11 @@ extension TransferService {
         let (now, session, phase) = (loop.now, transfer.session, transfer.state.phase)
         if phase == .needsProgram, transfer.waitEnd <= now || expiry(transfer) <= now {
             let text = "the server requests a credential, and the program that has it did not attach in time"
-            cancelForResumeData(transfer, with: TransferError(.userAuthenticationRequired, text))
+            endWithResumeData(transfer, with: TransferError(.userAuthenticationRequired, text))
         } else if expiry(transfer) <= now {
             let seconds = session.settings.timeoutIntervalForResource
             let text = "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)"
-            cancelForResumeData(transfer, with: TransferError(.timedOut, text))
+            endWithResumeData(transfer, with: TransferError(.timedOut, text))
         } else if phase == .backingOff, transfer.waitEnd <= now {
             input(transfer) { $0.pauseDidEnd() }
         } else if let date = transfer.row.earliestBeginDate, date <= environment.wallClock.now {

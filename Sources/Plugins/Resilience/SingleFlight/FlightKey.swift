@@ -6,7 +6,8 @@ struct FlightKey: Hashable {
     /// Each session has its own credentials, cookies and trust.
     private let session: SessionIdentity
     private let url: String
-    /// Names in lower case, and the bytes of the values: as texts, two users' may be equal that differ for the server.
+    /// Names in lower case, and the bytes of the values. Two users' values may be equal as texts, and differ in their
+    /// bytes, which the server compares.
     private let fields: [String: [UInt8]]
     private let cachePolicy: UInt
     private let handlesCookies: Bool

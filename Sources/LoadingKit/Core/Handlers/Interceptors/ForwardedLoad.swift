@@ -165,9 +165,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         case .head(let continuation):
             destination = .none
             continuation.resume(
-                throwing: error
-                    ?? URLError(
-                        LoadFailure(.badServerResponse, "the load ended without a response"), url: outer.currentURL))
+                throwing: error ?? URLError(LoadFailure.withoutResponse, url: outer.currentURL))
             feed.finish(error)
         case .body: feed.finish(error)
         case .session(let response):
@@ -353,18 +351,15 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             return decide(.performDefaultHandling, nil)
         }
         guard !delegateDecides, let session else { return decide(.cancelAuthenticationChallenge, nil) }
-        let decision = LoopTransfer(decide)
-        let answer: ChallengeAnswer = { [loop = outer.loop] disposition, credential in
-            loop.execute { decision.value(disposition, credential) }
-        }
-        session.answer(withoutTask: challenge, answer, leaveToTask: {})
+        session.answer(withoutTask: challenge, decide)
     }
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? programDecides }
 
     var challengeDelegate: AnyObject? {
         if let receiver { return receiver.challengeDelegate }
-        // In place of a delegate that is gone: the load uses no connection about which others have decided.
+        // Where the delegate is gone, this object stands for it, so that the load uses no connection that others have
+        // accepted.
         return delegateDecides ? decider ?? self : nil
     }
 
