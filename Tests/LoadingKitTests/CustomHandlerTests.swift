@@ -196,9 +196,10 @@ import Testing
     /// The first body's bytes wait for the end of the loop's turn, in which the later response comes.
     @Test(arguments: [false, true]) func aLaterResponseHasABodyOfItsOwn(isIncremental: Bool) async throws {
         let recorder = EventRecorder()
+        // Of a response that may be stored, the delegate has the body before it decides about that.
+        let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\n"
         let peer = try ScriptedPeer([
-            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), .waitFor(recorder.onResponse),
-            .send("hello"), .readUntilClose,
+            .expectRequest, .send(head), .waitFor(recorder.onResponse), .send("hello"), .readUntilClose,
         ])
         defer { peer.stop() }
         let configuration = URLSessionConfiguration.ephemeral
@@ -211,9 +212,8 @@ import Testing
             task.prefersIncrementalDelivery = isIncremental
             task.resume()
             let first = isIncremental ? ["response", "data hello"] : ["response"]
-            #expect(
-                await recorder.events(upTo: "complete ok")
-                    == ["created"] + first + ["response", "data B", "metrics", "complete ok"])
+            let events = await recorder.events(upTo: "complete ok")
+            #expect(events == ["created"] + first + ["response", "data B", "metrics", "complete ok"])
         }
     }
 
@@ -342,6 +342,57 @@ import Testing
             }
             await follower.end.wait()
             let threads = Asked.threads.withLock { $0[host] ?? [] }
+            #expect(threads == [home])
+        }
+    }
+
+    /// Reports a redirect in its own thread when the loop waits.
+    private final class Redirecting: URLProtocol, @unchecked Sendable {  // stateless
+        static let threads = Guarded<Set<UInt>>([])
+        static let loop = Guarded<EventLoop?>(nil)
+
+        override class func canInit(with request: URLRequest) -> Bool {
+            guard request.url?.scheme == "redirecting" else { return false }
+            threads.withLock { _ = $0.insert(UInt(pthread_self())) }
+            return true
+        }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+        override func startLoading() {
+            guard let url = request.url, let loop = Self.loop.withLock({ $0 }),
+                let next = URL(string: "redirecting://next"),
+                let response = HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil)
+            else { return }
+            if url.host == "next" {
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocolDidFinishLoading(self)
+            } else {
+                CustomHandlerTests.waitUntilIdle(loop)
+                client?.urlProtocol(self, wasRedirectedTo: URLRequest(url: next), redirectResponse: response)
+            }
+        }
+        override func stopLoading() {}
+    }
+
+    /// The handler may have a lock that `canInit(with:)` takes.
+    @Test func aRedirectIsNotFollowedInItsHandlersThread() async throws {
+        let loop = EventLoop(name: "redirecting")
+        defer { loop.stop() }
+        Redirecting.loop.withLock { $0 = loop }
+        defer { Redirecting.loop.withLock { $0 = nil } }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Redirecting.self]
+        let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "redirecting://first"))
+        try await withTimeout {
+            let home = await withCheckedContinuation { continuation in
+                loop.execute { continuation.resume(returning: UInt(pthread_self())) }
+            }
+            let response = await withCheckedContinuation { continuation in
+                session.dataTask(with: url) { _, response, _ in continuation.resume(returning: response) }.resume()
+            }
+            #expect(response?.url?.host == "next")
+            let threads = Redirecting.threads.withLock { $0 }
             #expect(threads == [home])
         }
     }

@@ -167,7 +167,8 @@ import Testing
         #expect(seen.withLock { $0 } == .badServerResponse)
     }
 
-    /// A handler behind the interceptor sends two responses: the load goes on with the first.
+    /// A handler behind the interceptor sends two responses. The later one replaces the first, unless the interceptor gives
+    /// the first one's head itself.
     @Test(arguments: [0, 1])
     func aSecondResponseHoldsNothingUp(read: Int) async throws {
         let interceptor = Closure { load in
@@ -190,7 +191,7 @@ import Testing
         }
         defer { session.invalidateAndCancel() }
         let (data, response) = try await session.data(from: try #require(URL(string: "twice:x")))
-        #expect(data == Data("body".utf8) && response.mimeType == "text/plain")
+        #expect(data == Data("body".utf8) && response.mimeType == (read == 0 ? "text/html" : "text/plain"))
     }
 
     // MARK: Redirects

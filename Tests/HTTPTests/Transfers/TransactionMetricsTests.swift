@@ -164,35 +164,33 @@ import Testing
     /// A connection that is lost before it has taken anything leaves no dates in the transaction, whose next connection
     /// fails.
     @Test func aConnectionThatTookNothing() async throws {
-        let (trusted, other) = (try CertificateAuthority(), try CertificateAuthority())
-        let first = TLSServerOptions(try trusted.issue(), applicationProtocols: ["http/1.1"])
-        let isSuspended = Signal()
-        let peer = try ScriptedPeer(scripts: [
-            [.waitFor(isSuspended), .startTLS(first), .close],
-            [.startTLS(TLSServerOptions(try other.issue())), .readUntilClose],
-        ])
+        let (firstMayEnd, isHeld) = (Signal(), Signal())
+        let script: [ScriptedPeer.Step] = [
+            .expectRequest, .waitFor(firstMayEnd), .respond("first"), .waitFor(isHeld), .close,
+        ]
+        let peer = try ScriptedPeer(scripts: [script], further: .refuse)
         defer { peer.stop() }
-        let port = try #require(peer.address.port)
-        let url = try #require(URL(string: "https://localhost:\(port)/"))
         try await withTimeout {
             let recorder = TransferRecorder()
-            let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(trusted.certificatePEM) }
+            let session = makeSession(delegate: recorder) { $0.httpMaximumConnectionsPerHost = 1 }
             defer { session.invalidateAndCancel() }
-            var request = URLRequest(url: url)
-            request.httpMethod = "POST"
-            let task = session.uploadTask(with: request, from: Data("body".utf8))
+            async let first = session.data(for: peer.request())
+            await peer.requestCount(reaches: 1)
+            let task = session.uploadTask(with: peer.request(method: "POST"), from: Data("body".utf8))
             task.resume()
-            await peer.connectionCount(reaches: 1)
-            task.suspend()
-            // The loop knows of it once it answers this.
+            // The loop has done what was asked of it before once it answers this: the upload waits for the connection.
             _ = await session.allTasks
-            isSuspended.fire()
+            task.suspend()
+            _ = await session.allTasks
+            firstMayEnd.fire()
+            _ = try await first
+            isHeld.fire()
             try await waitUntil { await session.statistics.connections.closed["lost"] == 1 }
             task.resume()
-            let transactions = try #require(await recorder.metrics.element(at: 0)?.transactionMetrics)
+            let transactions = try #require(await recorder.metrics.element(at: 1)?.transactionMetrics)
             let transaction = try #require(transactions.first)
-            #expect(transactions.count == 1 && transaction.secureConnectionStartDate != nil)
-            #expect(transaction.requestStartDate == nil && transaction.networkProtocolName == nil)
+            #expect(transactions.count == 1 && transaction.connectStartDate != nil)
+            #expect(transaction.requestStartDate == nil && !transaction.isReusedConnection)
         }
     }
 

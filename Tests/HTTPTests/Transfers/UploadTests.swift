@@ -491,7 +491,8 @@ import Testing
     @Test(arguments: [false, true]) func aSuspendedUploadMakesNoConnection(_ requiresHTTPS: Bool) async throws {
         let peer = try ScriptedPeer([.expectRequest, .respond("in")])
         let bystander = try LoopbackServer { _ in .text("") }
-        defer { (peer.stop(), bystander.stop()) }
+        defer { peer.stop() }
+        defer { bystander.stop() }
         try await withTimeout {
             let cookies = HeldCookies(after: 0)
             defer { cookies.isReleased.fire() }
@@ -512,7 +513,7 @@ import Testing
             #expect(peer.connections.isEmpty)
             if requiresHTTPS { session.core.settings.hsts.note("max-age=600", from: "localhost") }
             task.resume()
-            let code = URLError.appTransportSecurityRequiresSecureConnection.rawValue
+            let code = URLError.Code.appTransportSecurityRequiresSecureConnection.rawValue
             #expect(await recorder.all().last == (requiresHTTPS ? "complete \(code)" : "complete ok"))
         }
         #expect(peer.requests.snapshot.map(\.bodyText) == (requiresHTTPS ? [] : ["body"]))
