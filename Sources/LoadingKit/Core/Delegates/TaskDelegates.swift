@@ -168,13 +168,10 @@ final class TaskDelegates: Sendable {
     }
 }
 
-extension URLSession {
-    /// Passes the challenge of a connection for which no task waits to the session's delegate. The method for a task's
-    /// challenges might refuse the connection, but cannot be called without a task. If the delegate has only this
-    /// method, `leaveToTask` is called, and then the challenge is cancelled.
+extension URLSession: SessionChallengeAnswerer {
     package func answer(
         withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeDecision,
-        leaveToTask: @escaping () -> Void = {}
+        leaveToTask: @escaping () -> Void
     ) {
         let (decision, leave, loop) = (LoopTransfer(decide), LoopTransfer(leaveToTask), core.loop)
         let decide: ChallengeAnswer = { disposition, credential in

@@ -45,8 +45,8 @@ extension HTTP2Connection {
             _ = writeOutput()
             return connectionLost(error)
         }
-        // A part of a response's head may have arrived.
-        if let number = codec.openHead { find(number)?.exchange?.headDidBegin() }
+        // A part of a response's head may have arrived. (To ask for the open head copies the codec.)
+        if codec.pendingBytes > 0, let number = codec.openHead { find(number)?.exchange?.headDidBegin() }
         if codec.hasControlBytes || !output.frames.isEmpty { flushLater() }
     }
 

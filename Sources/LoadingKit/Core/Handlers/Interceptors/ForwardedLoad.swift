@@ -2,6 +2,16 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
+/// Answers challenges that concern connections.
+package protocol SessionChallengeAnswerer: AnyObject, Sendable {
+    /// Passes the challenge of a connection for which no task waits to the session's delegate. The method for a task's
+    /// challenges might refuse the connection, but cannot be called without a task. If the delegate has only this
+    /// method, `leaveToTask` is called, and then the challenge is cancelled.
+    func answer(
+        withoutTask challenge: URLAuthenticationChallenge, _ decide: @escaping ChallengeDecision,
+        leaveToTask: @escaping () -> Void)
+}
+
 /// The load that has forwarded a request. Confined to its event loop.
 protocol ForwardingLoad: AnyObject, Sendable {
     var loop: EventLoop { get }
@@ -19,7 +29,7 @@ protocol ForwardingLoad: AnyObject, Sendable {
     func forwardedQueueStateDidChange()
 
     /// The session of the load's task. Nil after the load's end.
-    var session: URLSession? { get }
+    var session: (any SessionChallengeAnswerer)? { get }
     /// Nil after the load's end.
     var receiver: (any LoadReceiver)? { get }
     /// Whether the receiver has no room.
@@ -96,7 +106,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     /// Whether the task's own delegate does so: ``decider``, which may be gone.
     private var delegateDecides = false
     private weak var decider: AnyObject?
-    private weak var session: URLSession?
+    private weak var session: (any SessionChallengeAnswerer)?
     /// The finished transactions; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
@@ -351,7 +361,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
             return decide(.performDefaultHandling, nil)
         }
         guard !delegateDecides, let session else { return decide(.cancelAuthenticationChallenge, nil) }
-        session.answer(withoutTask: challenge, decide)
+        session.answer(withoutTask: challenge, decide) {}
     }
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? programDecides }

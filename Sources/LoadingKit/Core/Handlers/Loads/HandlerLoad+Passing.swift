@@ -8,7 +8,7 @@ extension HandlerLoad: ForwardingLoad {
             request, task: resources.task, isOwnRequest: false, from: resources.next)
     }
 
-    var session: URLSession? { resources?.task.session }
+    var session: (any SessionChallengeAnswerer)? { resources?.task.session }
 
     /// The receiver waits for a connection while all forwarded loads do. It is told nothing during this load's end, as
     /// another load may take this one's place.
