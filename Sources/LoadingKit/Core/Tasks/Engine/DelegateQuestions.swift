@@ -11,18 +11,12 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
     }
 
     private let loop: EventLoop
-    /// Whether what follows an answer may call the program's code, which may wait for a lock that the answering thread
-    /// holds.
-    private let callsProgram: Bool
     private var pending: [Int: AnyObject] = [:]
     /// The challenges and the responses that pending questions are about. Who asks may withdraw them.
     private var subjects: [Int: AnyObject] = [:]
     private var count = 0
 
-    init(_ loop: EventLoop, callsProgram: Bool = false) {
-        self.loop = loop
-        self.callsProgram = callsProgram
-    }
+    init(_ loop: EventLoop) { self.loop = loop }
 
     /// Whether no answer is pending.
     var isEmpty: Bool { pending.isEmpty }
@@ -40,13 +34,12 @@ final class DelegateQuestions: @unchecked Sendable {  // confined to `loop`
         let number = count
         pending[number] = Question(take)
         subjects[number] = subject
-        return { [weak self, loop, callsProgram] answer in
+        return { [weak self, loop] answer in
             let answer = LoopTransfer(answer)
-            let work: @Sendable () -> Void = { [weak self] in
+            loop.perform { [weak self] in
                 let question = self?.close(number) as? Question<Answer>
                 question?.take(answer.value)
             }
-            if callsProgram { loop.executeOnOwnThread(work) } else { loop.perform(work) }
         }
     }
 

@@ -143,7 +143,9 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     private func beginDelayed(_ request: URLRequest) {
         guard let delegates else { return begin(request) }
         guard stage.prepare() else { return }
-        let answer = questions.open { [self] disposition, other in decide(disposition, request, other) }
+        let answer = questions.open { [self] disposition, other in
+            search { self.decide(disposition, request, other) }
+        }
         core.mailbox.post(for: task) { [session, task] in
             delegates.willBegin(request, session, task) { answer(($0, $1)) }
         }
@@ -152,6 +154,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     private func decide(
         _ disposition: URLSession.DelayedRequestDisposition, _ request: URLRequest, _ other: URLRequest?
     ) {
+        guard !isOver else { return }
         switch disposition {
         case .continueLoading: begin(request)
         case .cancel: cancel()
@@ -236,8 +239,13 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
         openQuestions?.closeAll()
         updateHeld()
         end(handler)
-        // Not in a thread that has taken the turn: it may hold a lock for which the program's code waits.
-        if core.registry.callsProgram { loop.executeOnOwnThread { self.loadPostponed() } } else { loadPostponed() }
+        search { self.loadPostponed() }
+    }
+
+    /// Performs work that may search for a handler. Where the search calls the program's code, it is not made in a thread
+    /// that has taken the turn: that one may hold a lock for which the code waits.
+    private func search(_ work: @escaping @Sendable () -> Void) {
+        if core.registry.callsProgram { loop.executeOnOwnThread(work) } else { work() }
     }
 
     /// The load has failed because there is no network, and is retried when there may be one.
@@ -317,7 +325,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
 
     var questions: DelegateQuestions {
         if let openQuestions { return openQuestions }
-        let made = DelegateQuestions(loop, callsProgram: core.registry.callsProgram)
+        let made = DelegateQuestions(loop)
         openQuestions = made
         return made
     }
