@@ -72,4 +72,33 @@ import Testing
         #expect(outcome == .failed(.appTransportSecurityRequiresSecureConnection))
         #expect(seen.snapshot == ["/first", "/again"])
     }
+
+    /// The host requires https while the delegate makes another stream for the body.
+    @Test func aBodyThatIsRenewedIsNotSentInCleartext() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .respond("first"), .expectRequest, .reset])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            defer { session.invalidateAndCancel() }
+            var request = URLRequest(url: try #require(URL(string: peer.url(host: "localhost"))))
+            // The next request is sent on the same connection.
+            #expect(await session.outcome(request) == .ok("first"))
+            let hsts = session.core.settings.hsts
+            let recorder = TransferRecorder(streams: [
+                { InputStream(data: Data("body".utf8)) },
+                {
+                    hsts.note("max-age=600", from: "localhost")
+                    return InputStream(data: Data("body".utf8))
+                },
+            ])
+            request.httpMethod = "PUT"
+            let task = session.uploadTask(withStreamedRequest: request)
+            task.delegate = recorder
+            task.resume()
+            let code = URLError.Code.appTransportSecurityRequiresSecureConnection.rawValue
+            #expect(await recorder.all().last == "complete \(code)")
+        }
+        #expect(peer.requests.snapshot.map(\.bodyText) == ["", "body"])
+        #expect(peer.connections.count == 1)
+    }
 }

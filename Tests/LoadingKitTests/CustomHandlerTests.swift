@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    /// Follows redirects when the loop waits.
+    /// Follows redirects, and lets delayed requests begin, when the loop waits.
     private final class Follower: NSObject, URLSessionTaskDelegate {
         let end = Signal()
         private let loop: EventLoop
@@ -290,6 +290,14 @@ import Testing
         ) {
             CustomHandlerTests.waitUntilIdle(loop)
             completionHandler(request)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+        ) {
+            CustomHandlerTests.waitUntilIdle(loop)
+            completionHandler(.continueLoading, nil)
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -313,7 +321,7 @@ import Testing
     }
 
     /// Whoever resumes a task, or answers a question, may have a lock that `canInit(with:)` takes.
-    @Test(arguments: ["resumed", "suspended", "redirected"])
+    @Test(arguments: ["resumed", "suspended", "redirected", "delayed"])
     func handlersAreSearchedForInTheLoopsOwnThread(_ host: String) async throws {
         let loop = EventLoop(name: "asked")
         defer { loop.stop() }
@@ -329,6 +337,7 @@ import Testing
             }
             try await onThread {
                 let task = session.dataTask(with: url)
+                if host == "delayed" { task.earliestBeginDate = .distantPast }
                 if host == "suspended" {
                     // The task is suspended before it begins on the loop.
                     let go = Signal()
