@@ -18,7 +18,8 @@ struct Loader: Sendable {
         let mode = Arguments.process.mode
         let configuration = mode == "background" ? Self.backgroundConfiguration : URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = mode == "queued" ? 64 : Arguments.process.atATime
-        configuration.protocolClasses = [KilobyteHandler.self]
+        // In a session with classes of the program, tasks begin in the loop's own thread, which costs a switch of threads.
+        if url.scheme == "kilobyte" { configuration.protocolClasses = [KilobyteHandler.self] }
         // The peers have none, and each load is to go to the server, directly.
         configuration.urlCache = Self.cache
         configuration.connectionProxyDictionary = [:]
