@@ -291,6 +291,24 @@ import Testing
         #expect(client.error?.kind == .controlFlood, "further ones are")
     }
 
+    /// Nor are window updates for uploads that this side has cancelled, or that the server has answered before their end.
+    @Test(arguments: [false, true]) func windowUpdatesThatCrossResetsAreNoFlood(isAnswered: Bool) throws {
+        var client = Peer.connected(.client)
+        var streams: [HTTP2StreamID] = []
+        for _ in 0..<600 { streams.append(try client.request("POST", endStream: false)) }
+        for stream in streams {
+            if isAnswered { client.feed(headersFrame(stream.rawValue, endStream: true, responseBlock)) }
+            client.machine.sendReset(stream, to: &client.output)
+        }
+        client.events = []
+        for stream in streams.map(\.rawValue) {
+            for _ in 0..<4 { client.feed(Self.window(stream, 1)) }
+        }
+        #expect(client.error == nil && client.events.isEmpty)
+        for _ in 0..<1100 { client.feed(Self.window(1, 1)) }
+        #expect(client.error?.kind == .controlFlood, "further ones are")
+    }
+
     /// Answers to this side's own PINGs are no flood; others are.
     @Test func answersToPINGsAreNoFlood() {
         var client = Peer.connected(.client)

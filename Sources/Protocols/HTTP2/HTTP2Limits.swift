@@ -66,6 +66,7 @@ struct FloodGuard {
     private var late = 0
 
     /// For each reset: the heads of an interim response and of the response, empty DATA with END_STREAM, and RST_STREAM.
+    /// For that of an upload also WINDOW_UPDATE.
     private static let lateFrames = 4
     /// Those of a thousand streams, more than are open at once.
     private static let mostLateFrames = 4096

@@ -131,7 +131,7 @@ extension HTTP2ConnectionStateMachine {
         _ stream: HTTP2StreamID, _ code: HTTP2ErrorCode = .cancel, to output: inout [UInt8]
     ) {
         guard let place = streams.find(stream) else { return }
-        if streams[place].state.receiving != nil { flood.expectLateFrames() }
+        flood.expectLateFrames()
         reset(stream, at: place, code)
         drainControlBytes(into: &output)
     }

@@ -148,9 +148,16 @@ extension HTTP2ConnectionStateMachine {
 
     /// Receives WINDOW_UPDATE (§6.9).
     mutating func receiveWindowUpdate(_ stream: HTTP2StreamID, _ increment: Int) throws(HTTP2Error) -> HTTP2Event? {
-        try flood.charge()
-        guard stream != .connection else { return try enlargeConnectionWindow(increment) }
+        guard stream != .connection else {
+            try flood.charge()
+            return try enlargeConnectionWindow(increment)
+        }
         let location = locate(stream)
+        if case .reset(.local) = location {
+            try flood.chargeLateFrame()
+            return nil
+        }
+        try flood.charge()
         guard case .open(let place) = location else {
             // The frame may arrive for some time on a stream that has ended (§5.1).
             if case .idle = location { try receiveOnIdleStream(stream) }
