@@ -330,6 +330,44 @@ import Testing
         }
     }
 
+    /// A server may end any number of a client's streams at once: by RST_STREAM, or by a malformed frame.
+    @Test(arguments: [[3, 0, 0, 0, 2], [8, 0, 0, 0, 0]] as [[UInt8]]) func resetsOfManyRequests(_ end: [UInt8]) throws {
+        var client = Peer.connected(.client)
+        for _ in 0..<3 {
+            var streams: [HTTP2StreamID] = []
+            for _ in 0..<500 { streams.append(try client.request("POST", endStream: false)) }
+            for stream in streams {
+                client.feed(Bytes.frame(type: end[0], stream: stream.rawValue, Array(end[1...])))
+                if client.error == nil { _ = client.takeOutput() }
+            }
+            #expect(client.error == nil && client.machine.openStreamCount == 0)
+            #expect(client.takeEvents().count == 500)
+        }
+        for _ in 0..<1001 { client.feed(Bytes.frame(type: 3, stream: 1, [0, 0, 0, 2])) }
+        #expect(client.error?.kind == .controlFlood, "those of streams that have ended are a flood")
+    }
+
+    /// A second gives back what one such frame costs: a connection with one each second lasts for any time.
+    @Test func whatComesOnceASecondIsNoFlood() throws {
+        let cases: [(String, [UInt8])] = [
+            ("PING", Self.ping), ("SETTINGS", Bytes.frame(type: 4, stream: 0, [])),
+            ("an event", Bytes.frame(type: 0, stream: 1, [58])), ("empty DATA", Bytes.frame(type: 0, stream: 1, [])),
+            ("padding", Bytes.frame(type: 0, flags: 8, stream: 1, [3, 0, 0, 0])),
+            ("WINDOW_UPDATE", Bytes.frame(type: 8, stream: 0, [0, 0, 0, 1])),
+        ]
+        for (name, bytes) in cases {
+            var client = Peer.connected(.client)
+            _ = try client.request()
+            client.feed(headersFrame(1, responseBlock))
+            for _ in 0..<2000 {
+                for _ in 0..<5 { client.feed(bytes) }
+                client.machine.timeDidPass(seconds: 5)
+                if client.error == nil { _ = client.takeOutput() }
+            }
+            #expect(client.error == nil, "\(name)")
+        }
+    }
+
     /// Useful work fills the credit: a connection may be used, and cancelled on, for ever.
     @Test func useIsNoFlood() throws {
         var client = Peer.connected(.client)

@@ -41,8 +41,9 @@ public struct HTTP2Limits: Sendable, Equatable {
     /// of content (RFC 9113 §10.7). Frames with up to 256 bytes of padding could otherwise continue without end.
     public var paddingCost = 1
 
-    /// The cost of a stream that the peer resets, or causes this side to reset; 5. Two hundred streams may be abandoned
-    /// at once, twice the number that is open at once on real connections (CVE-2023-44487, CVE-2025-8671).
+    /// The cost, on a server, of a stream that the client resets, or causes the server to reset; 5. Two hundred streams
+    /// may be abandoned at once, twice the number that is open at once on real connections (CVE-2023-44487,
+    /// CVE-2025-8671). A client's own streams cost nothing: the server cannot open more of them.
     public var resetCost = 5
 
     /// The number of bytes of answers (PING and SETTINGS with ACK, RST_STREAM, WINDOW_UPDATE) that may wait because the

@@ -121,11 +121,12 @@ extension HTTP2ConnectionStateMachine {
     private mutating func receiveReset(
         _ stream: HTTP2StreamID, _ code: HTTP2ErrorCode
     ) throws(HTTP2Error) -> HTTP2Event? {
-        switch locate(stream) {
+        let location = locate(stream)
+        switch location {
         case .open(let place):
             streams.remove(at: place)
             resets.add(stream, .peer)
-            try flood.charge(limits.resetCost)
+            try chargeReset(of: location)
             return .streamReset(stream: stream, code)
         case .idle:
             try receiveOnIdleStream(stream)
@@ -166,8 +167,9 @@ extension HTTP2ConnectionStateMachine {
     mutating func receiveStreamError(_ error: HTTP2Error) throws(HTTP2Error) -> HTTP2Event? {
         guard case .stream(let stream) = error.scope else { throw error }
         if case .awaitingSettings = state { throw HTTP2Error(.firstFrameNotSettings) }
-        try flood.charge(limits.resetCost)
-        switch locate(stream) {
+        let location = locate(stream)
+        try chargeReset(of: location)
+        switch location {
         case .open(let place):
             reset(stream, at: place, error.code)
             return .streamFailed(stream: stream, error)
@@ -177,6 +179,13 @@ extension HTTP2ConnectionStateMachine {
         case .idle: throw HTTP2Error(error.kind, .connection, code: error.code)
         case .reset, .ended: return nil
         }
+    }
+
+    /// Takes the cost of a stream that the peer resets, or causes this side to reset. A client has opened its streams
+    /// itself: a server may end all of them at once, for example when its backend fails.
+    private mutating func chargeReset(of location: Location) throws(HTTP2Error) {
+        if role == .client, case .open = location { return }
+        try flood.charge(limits.resetCost)
     }
 
     /// Resets a stream in the table.
