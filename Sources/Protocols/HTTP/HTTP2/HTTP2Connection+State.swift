@@ -8,7 +8,7 @@ extension HTTP2Connection {
         var now = ConnectionState(stream.info, .http2, life.isOpen ? (listed.isEmpty ? .idle : .active) : .closing)
         (now.requestCount, now.lastUse) = (use.count, use.last)
         now.http2 = ConnectionState.HTTP2(
-            openStreams: listed.count, allowedStreams: codec.availableStreams + codec.openStreamCount,
+            openStreams: listed.count, allowedStreams: codec.allowedStreams,
             windows: windows(of: .connection), streams: listsStreams ? listed.map(state) : [])
         if listsStreams { now.tasks = listed.compactMap { $0.exchange?.taskIdentifier } }
         return now
