@@ -242,6 +242,7 @@ import Testing
                     }
                     #expect(client.error == nil && client.bodies[1, default: []] == [], "\(name)")
                     #expect(client.events.contains(end) == isOver, "\(name)")
+                    #expect(client.events.contains { if case .data = $0 { true } else { false } }, "\(name)")
                     #expect(!client.events.contains { if case .streamFailed = $0 { true } else { false } }, "\(name)")
                 }
             }

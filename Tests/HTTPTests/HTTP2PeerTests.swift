@@ -265,6 +265,28 @@ import Testing
         }
     }
 
+    /// The DATA frames that a server sends in a response to HEAD are dropped, and are the task's all the same.
+    @Test func aTaskCountsTheBytesOfAWrongBody() async throws {
+        let body = Self.frames { output in
+            for isLast in [false, false, true] {
+                HTTP2FrameEncoder.dataHeader(length: 3, stream: 1, endStream: isLast, to: &output)
+                output += [1, 2, 3]
+            }
+        }
+        let peer = try ScriptedPeer([.expectAnything, .send(Self.settings + Self.head + body), .hold])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder) { $0.assumesCleartextHTTP2 = true }
+            session.dataTask(with: peer.request(method: "HEAD")).resume()
+            let metrics = try #require(await recorder.metrics.element(at: 0))
+            let transaction = try #require(metrics.transactionMetrics.first)
+            #expect(transaction.countOfResponseHeaderBytesReceived == 9 + 1)
+            #expect(transaction.countOfResponseBodyBytesReceived == 3 * (9 + 3))
+            #expect(transaction.countOfResponseBodyBytesAfterDecoding == 0)
+        }
+    }
+
     /// A body that the windows have room for is sent without a word from the server in between: if the connection slept,
     /// the server's silence would end it. (Its first bytes come before the answer to SETTINGS.)
     @Test func aLongBodyIsSentInOneGo() async throws {

@@ -65,6 +65,8 @@ extension HTTP2Connection {
             codec.openConnectionWindow(by: count)
             guard let stream = find(number) else { return }
             stream.exchange?.didReceiveFraming(size - range.count)
+            // The dropped body of a response to HEAD may have no end: it is counted, and is not a sign of life.
+            if count == 0, !endStream, size > HTTP2ConnectionStateMachine.dataHeaderBytes { return }
             receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, stream)
             if endStream { ended(stream) }
         case .streamReset(let number, let code):

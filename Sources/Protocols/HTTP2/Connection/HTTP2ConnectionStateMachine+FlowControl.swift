@@ -37,16 +37,16 @@ extension HTTP2ConnectionStateMachine {
     /// Drops the body of a response to HEAD. Some servers send one (Apache, when it compresses), but it is not content
     /// (RFC 9110 §9.3.2). Its end is the end of the response.
     @inline(never)
-    private mutating func drop(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Event? {
+    private mutating func drop(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Event {
         consumeOnConnection(fragment.flowControlled)
         streams[place].receiveWindow.consume(fragment.flowControlled)
-        guard fragment.endStream else {
+        if fragment.endStream {
+            end(fragment.stream, at: place)
+        } else {
             updateWindow(of: fragment.stream, at: place)
-            return nil
         }
-        end(fragment.stream, at: place)
         let end = fragment.payload.upperBound
-        return .data(stream: fragment.stream, end..<end, flowControlled: 0, endStream: true)
+        return .data(stream: fragment.stream, end..<end, flowControlled: 0, endStream: fragment.endStream)
     }
 
     /// Counts bytes on their stream. Returns the error of the frame, if any, at the frame's first piece.

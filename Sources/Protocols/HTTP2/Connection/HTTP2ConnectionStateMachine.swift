@@ -153,7 +153,8 @@ public enum HTTP2Event: Sendable, Equatable {
     /// Header fields. On a server, a request's header fields open the stream.
     case headers(stream: HTTP2StreamID, HTTP2Head, endStream: Bool)
     /// Bytes of a body, as a range of the input. `flowControlled` bytes must be returned with
-    /// ``HTTP2ConnectionStateMachine/didConsume(_:on:)`` after they were consumed, whatever the stream's state.
+    /// ``HTTP2ConnectionStateMachine/didConsume(_:on:)`` after they were consumed, whatever the stream's state. A
+    /// body in a response to HEAD is dropped: its range is empty, and `flowControlled` 0.
     case data(stream: HTTP2StreamID, Range<Int>, flowControlled: Int, endStream: Bool)
     /// Both sides of the stream have ended. Follows the event with the peer's `endStream`.
     case streamClosed(stream: HTTP2StreamID)
