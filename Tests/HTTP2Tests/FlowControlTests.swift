@@ -263,6 +263,26 @@ import Testing
         #expect(client.error == nil && client.machine.receiveWindow(for: stream) == 0x7fff_ffff)
     }
 
+    /// A smaller setting may put a window below 0 whose bytes are all consumed. No later call would open it.
+    @Test func smallerSettingsLeaveAWindow() throws {
+        var settings = HTTP2Settings()
+        settings.initialWindowSize = 30000
+        var client = Peer.connected(.client, settings: settings)
+        _ = try client.request()
+        client.feed(headersFrame(1, responseBlock) + Self.data(1, 14999))
+        _ = client.takeOutput()
+        settings = client.machine.localSettings
+        settings.initialWindowSize = 1000
+        client.machine.updateSettings(settings, to: &client.output)
+        #expect(
+            client.takeFrames() == [
+                .other(.settings([HTTP2Setting(.initialWindowSize, 1000)])),
+                .other(.windowUpdate(stream: 1, increment: 14999)),
+            ])
+        client.feed(Bytes.frame(type: 4, flags: 1, stream: 0, []))
+        #expect(client.machine.receiveWindow(for: 1) == 1000)
+    }
+
     /// Bytes that were on their way to a stream that this side has reset are not a flood, however many there are.
     @Test func lateDataIsNoFlood() throws {
         var client = Peer.connected(.client)

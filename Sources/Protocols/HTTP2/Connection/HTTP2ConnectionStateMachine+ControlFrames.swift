@@ -15,7 +15,8 @@ extension HTTP2ConnectionStateMachine {
     /// Appends a SETTINGS frame with the changed values. They are in effect after the peer has acknowledged them.
     ///
     /// If a larger `initialWindowSize` would enlarge the window of an open stream beyond 2³¹ - 1, a smaller one is sent,
-    /// because the peer would end the connection (§6.9.2).
+    /// because the peer would end the connection (§6.9.2). A stream whose bytes are all consumed has the new window: a
+    /// WINDOW_UPDATE follows where a smaller setting leaves it less.
     public mutating func updateSettings(_ settings: HTTP2Settings, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
         if isFailed { return }
@@ -28,6 +29,11 @@ extension HTTP2ConnectionStateMachine {
         }
         localSettings = settings
         sendSettings(settings.changes(from: before), to: &output)
+        guard difference < 0 else { return }
+        for stream in streams.ids {
+            if let place = streams.find(stream) { updateWindow(of: stream, at: place) }
+        }
+        drainControlBytes(into: &output)
     }
 
     private mutating func sendSettings(_ changes: [HTTP2Setting], to output: inout [UInt8]) {

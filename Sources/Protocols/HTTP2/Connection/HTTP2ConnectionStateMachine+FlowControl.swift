@@ -90,7 +90,7 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.windowUpdate(.connection, increment: UInt32(increment), to: &control)
     }
 
-    private mutating func updateWindow(of stream: HTTP2StreamID, at place: Int) {
+    mutating func updateWindow(of stream: HTTP2StreamID, at place: Int) {
         // A stream whose last byte has arrived needs no window.
         guard !isFailed, streams[place].state.receiving != nil else { return }
         guard let increment = streams[place].receiveWindow.takeIncrement(pending: pendingWindowChange) else { return }
