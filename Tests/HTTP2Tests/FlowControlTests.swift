@@ -175,6 +175,76 @@ import Testing
             "a stream that has ended needs no window")
     }
 
+    /// A client with a window of 30,000 bytes for stream 1, which has received 20,000, and consumed none.
+    private static func midBody(_ length: Int?) throws -> Peer {
+        var settings = HTTP2Settings()
+        settings.initialWindowSize = 30000
+        var client = Peer.connected(.client, settings: settings)
+        client.consumes = false
+        _ = try client.request()
+        let fields = length.map { [("content-length", "\($0)")] } ?? []
+        client.feed(headersFrame(1, block([(":status", "200")] + fields)) + data(1, 10000) + data(1, 10000))
+        _ = client.takeOutput()
+        client.events = []
+        return client
+    }
+
+    /// The rest of a body that fits the window, beside the padding of a frame, needs no update: the server may have
+    /// written it, and closed the connection.
+    @Test(arguments: [(nil, true), (20001, false), (29744, false), (29745, true), (Int.max, true)] as [(Int?, Bool)])
+    func theRestOfABodyNeedsNoUpdate(_ length: Int?, _ isUpdated: Bool) throws {
+        var client = try Self.midBody(length)
+        client.machine.didConsume(20000, on: 1)
+        let update = WholeFrame.other(.windowUpdate(stream: 1, increment: 20000))
+        #expect(client.takeFrames() == (isUpdated ? [update] : []))
+        if isUpdated { return }
+        client.machine.setReceiveWindow(1 << 20, of: 1)
+        #expect(client.takeFrames().isEmpty)
+        #expect(!client.machine.mayNeedWindow(on: 1))
+        // More than the body is an error as ever.
+        client.feed(Self.data(1, 10000))
+        #expect(client.events == [.streamFailed(stream: 1, HTTP2Error(.contentLengthMismatch, .stream(1)))])
+    }
+
+    /// Padding uses the window, too: a server that pads does not wait without end.
+    @Test func paddingOpensTheWindowAgain() throws {
+        func padded(_ count: Int, flags: UInt8) -> [UInt8] {
+            Bytes.frame(type: 0, flags: flags, stream: 1, [255] + Array(repeating: 0, count: count + 255))
+        }
+        var whole = try Self.midBody(29744)
+        whole.machine.didConsume(20000, on: 1)
+        whole.feed(padded(9744, flags: 9))
+        #expect(whole.error == nil && whole.events.last == .streamClosed(stream: 1))
+        var divided = try Self.midBody(29744)
+        divided.machine.didConsume(20000, on: 1)
+        divided.feed(padded(1, flags: 8))
+        #expect(divided.takeFrames().isEmpty)
+        divided.machine.didConsume(257, on: 1)
+        #expect(divided.takeFrames() == [.other(.windowUpdate(stream: 1, increment: 20257))])
+    }
+
+    /// After GOAWAY the connection's window is for the streams that are open. 33,000 bytes of the first have arrived.
+    @Test(
+        arguments: [
+            (50000, 0, true, false), (50000, 15023, true, false), (50000, 15024, true, true), (50000, nil, true, true),
+            (nil, 0, true, true), (65279, 0, true, true), (50000, 0, false, true),
+        ] as [(Int?, Int?, Bool, Bool)])
+    func theConnectionsWindowAfterGoAway(_ first: Int?, _ second: Int?, _ isLeaving: Bool, _ isUpdated: Bool) throws {
+        var client = Peer.connected(.client)
+        client.consumes = false
+        for (stream, length) in [(1, first), (3, second)] as [(UInt32, Int?)] {
+            _ = try client.request()
+            let fields = length.map { [("content-length", "\($0)")] } ?? []
+            client.feed(headersFrame(stream, block([(":status", "200")] + fields)))
+        }
+        if isLeaving { client.feed(Bytes.frame(type: 7, stream: 0, [0, 0, 0, 3, 0, 0, 0, 0])) }
+        for count in [16384, 16384, 232] { client.feed(Self.data(1, count)) }
+        _ = client.takeOutput()
+        client.machine.openConnectionWindow(by: 33000)
+        let update = WholeFrame.other(.windowUpdate(stream: .connection, increment: 33000))
+        #expect(client.takeFrames() == (isUpdated ? [update] : []))
+    }
+
     /// Bytes for a stream that was reset still count for the connection's window, and are returned to it.
     @Test func dataOnResetStreamsIsGivenBack() throws {
         var client = Peer.connected(.client)
@@ -311,7 +381,7 @@ import Testing
         #expect(client.error?.kind == .controlFlood, "further ones are")
     }
 
-    /// Nor are window updates for uploads that this side has cancelled, or that the server has answered before their end.
+    /// Nor are window updates for uploads that this side has cancelled, or that were answered before their end.
     @Test(arguments: [false, true]) func windowUpdatesThatCrossResetsAreNoFlood(isAnswered: Bool) throws {
         var client = Peer.connected(.client)
         var streams: [HTTP2StreamID] = []

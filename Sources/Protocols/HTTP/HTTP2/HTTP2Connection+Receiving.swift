@@ -163,15 +163,16 @@ extension HTTP2Connection {
         if stream.window < BandwidthEstimator.fluentStream {
             guard let size = stream.noteTaken(count) else { return }
             _ = enlargeWindow(of: stream, to: size)
-        } else if bandwidth.readerDidTake(count, of: stream.number, window: stream.window, loop.now) {
+        } else if codec.mayNeedWindow(on: stream.number),
+            bandwidth.readerDidTake(count, of: stream.number, window: stream.window, loop.now)
+        {
             codec.sendPing(KeepAlivePing.windowPing, to: &output.frames)
         }
     }
 
     /// Enlarges a window as far as the budget allows. Returns false if it has not grown.
     func enlargeWindow(of stream: HTTP2ClientStream, to size: Int) -> Bool {
-        // A stream whose last byte has arrived needs no window.
-        guard codec.isReceiving(on: stream.number) else { return false }
+        guard codec.mayNeedWindow(on: stream.number) else { return false }
         let granted = windows.take(min(size, BandwidthEstimator.maximumStream) - stream.window)
         guard granted > 0 else { return false }
         stream.windowDidGrow(by: granted)

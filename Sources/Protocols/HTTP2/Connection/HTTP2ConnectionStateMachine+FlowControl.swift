@@ -86,15 +86,47 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private mutating func updateConnectionWindow() {
-        guard !isFailed, let increment = receiveWindow.takeIncrement() else { return }
+        guard !isFailed, !isRestCovered, let increment = receiveWindow.takeIncrement() else { return }
         HTTP2FrameEncoder.windowUpdate(.connection, increment: UInt32(increment), to: &control)
     }
 
     mutating func updateWindow(of stream: HTTP2StreamID, at place: Int) {
-        // A stream whose last byte has arrived needs no window.
-        guard !isFailed, streams[place].state.receiving != nil else { return }
+        guard !isFailed, mayNeedWindow(at: place) else { return }
         guard let increment = streams[place].receiveWindow.takeIncrement(pending: pendingWindowChange) else { return }
         HTTP2FrameEncoder.windowUpdate(stream, increment: UInt32(increment), to: &control)
+    }
+
+    /// The most bytes of padding in a DATA frame, with their length (§6.1).
+    private static let mostPadding = 256
+
+    /// Whether the peer may need more of a stream's window: its last byte has not arrived, and the window does not
+    /// cover the rest of a response that `content-length` announces.
+    package func mayNeedWindow(on stream: HTTP2StreamID) -> Bool {
+        streams.find(stream).map { mayNeedWindow(at: $0) } ?? false
+    }
+
+    /// A server that has written a whole response may have closed the connection. Its system would answer an update
+    /// with a reset, and discard the bytes that it has not sent yet. Padding uses the window, and `content-length` does
+    /// not count it: the window covers that of one frame, after which this method is called again.
+    private func mayNeedWindow(at place: Int) -> Bool {
+        guard streams[place].state.receiving != nil else { return false }
+        let missing = streams[place].missingBytes
+        if role == .server || missing < 0 { return true }
+        let window = streams[place].receiveWindow.available + pendingWindowChange
+        return missing > Int64(window - Self.mostPadding)
+    }
+
+    /// Whether no further streams are opened, and the connection's window covers the rest of all responses.
+    private var isRestCovered: Bool {
+        guard role == .client, goAwayReceived != nil else { return false }
+        var window = Int64(receiveWindow.available)
+        for entry in streams.places where entry.id != 0 && entry.value.state.receiving != nil {
+            let missing = entry.value.missingBytes
+            window -= Int64(Self.mostPadding)
+            guard missing >= 0, missing <= window else { return false }
+            window -= missing
+        }
+        return true
     }
 
     /// The change of each stream's window by settings that are not yet acknowledged.
@@ -114,7 +146,8 @@ extension HTTP2ConnectionStateMachine {
 
     /// Returns `count` bytes of ``HTTP2Event/data(stream:_:flowControlled:endStream:)`` to the windows after they were
     /// consumed, so that the peer may send the same number again. If the stream has ended, the bytes still count for
-    /// the connection's window.
+    /// the connection's window. A client sends no window update where the window covers the rest of the response, as
+    /// `content-length` announces it.
     public mutating func didConsume(_ count: Int, on stream: HTTP2StreamID) {
         openConnectionWindow(by: count)
         openWindow(of: stream, by: count)

@@ -2,7 +2,7 @@
 ///
 /// The window has three numbers: the bytes that the peer may still send, the received bytes that are not consumed, and
 /// the window's target size. A WINDOW_UPDATE is sent after half of the target has been consumed, so that a small body
-/// needs no update and a large one needs two per window.
+/// needs no update and a large one needs two per window, and none for the end of a response whose length is known.
 struct ReceiveWindow {
     /// The number of bytes that the peer may send, according to the window updates sent.
     private(set) var available: Int
