@@ -194,6 +194,51 @@ import Testing
         #expect(data == Data("body".utf8) && response.mimeType == (read == 0 ? "text/html" : "text/plain"))
     }
 
+    /// An interceptor passes on the response of another session's load, whose handler sends a second one when the first
+    /// one's body has arrived.
+    @Test(arguments: ["", "body"], [false, true])
+    func aSecondResponseOfAnotherLoad(body: String, givesHead: Bool) async throws {
+        let (given, tasks, ended) = (Recorder<LoadedResponse>(), Recorder<URLSessionTask>(), Signal())
+        let giver = Self.session([
+            Closure { load in
+                given.append(try await load.next.load(load.request))
+                await ended.wait()
+            }
+        ]) {
+            $0.register(
+                scheme: "twice",
+                loading: { load in
+                    for (type, text) in [("text/plain", "first"), ("text/html", body)] {
+                        try await load.receive(
+                            URLResponse(
+                                url: load.url, mimeType: type, expectedContentLength: -1, textEncodingName: nil))
+                        if !text.isEmpty { try await load.receive(Data(text.utf8)) }
+                        let task = await tasks.element(at: 0)
+                        try await waitUntil { (task?.countOfBytesReceived ?? 5) >= 5 }
+                    }
+                })
+        }
+        let taker = Self.session([
+            Closure { load in
+                tasks.append(load.task)
+                guard let loaded = await given.element(at: 0) else { return }
+                let own = URLResponse(
+                    url: load.url, mimeType: "text/css", expectedContentLength: -1, textEncodingName: nil)
+                try await load.receive(loaded, as: givesHead ? own : nil)
+            }
+        ]) { $0.register(scheme: "twice", loading: { _ in }) }
+        defer {
+            ended.fire()
+            for session in [giver, taker] { session.invalidateAndCancel() }
+        }
+        let url = try #require(URL(string: "twice:x"))
+        try await withTimeout {
+            giver.dataTask(with: url) { _, _, _ in }.resume()
+            let (data, response) = try await taker.data(from: url)
+            #expect(data == Data(body.utf8) && response.mimeType == (givesHead ? "text/css" : "text/html"))
+        }
+    }
+
     // MARK: Redirects
 
     private final class Redirects: NSObject, URLSessionTaskDelegate, Sendable {

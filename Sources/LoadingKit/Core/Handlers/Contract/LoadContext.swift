@@ -110,8 +110,19 @@ public final class LoadContext: Sendable {
 
     /// The other load may belong to another session, and its event loop.
     private func receive(fromElsewhere loaded: LoadedResponse, as head: URLResponse) async throws {
+        let reader = loaded.body.reader
+        var restarts = 0
         try await receive(head)
-        for try await piece in loaded.body { try await receive(piece) }
+        for try await piece in loaded.body {
+            // A later response has replaced the one before and its body.
+            if reader.restartsOfPiece != restarts {
+                restarts = reader.restartsOfPiece
+                try await receive(loaded.head(as: head))
+            }
+            try await receive(piece)
+        }
+        // It has no body.
+        if reader.restarts != restarts { try await receive(loaded.head(as: head)) }
     }
 
     /// Requests that the session load another request instead, and ends this load.

@@ -19,6 +19,9 @@ final class BodyFeed: Sendable {
         /// Usually one. Each of several readers gets different pieces.
         var readers = Deque<UnsafeContinuation<Data?, any Error>>()
         var end: Result<Void, any Error>?
+        /// How often the body has begun anew, and how often it had when the last piece was taken.
+        var restarts = 0
+        var restartsOfPiece = 0
     }
 
     private let state = Guarded(State())
@@ -34,7 +37,10 @@ final class BodyFeed: Sendable {
     func append(_ data: Data) -> Flow {
         guard !data.isEmpty else { return .more }
         let (reader, flow) = state.withLock { state -> (UnsafeContinuation<Data?, any Error>?, Flow) in
-            if let reader = state.readers.popFirst() { return (reader, .more) }
+            if let reader = state.readers.popFirst() {
+                state.restartsOfPiece = state.restarts
+                return (reader, .more)
+            }
             state.pieces.append(data)
             state.waiting += data.count
             // Once blocked, the feed stays blocked until the reader has caught up and `onDemand` is called.
@@ -49,7 +55,18 @@ final class BodyFeed: Sendable {
     }
 
     /// Drops the data that was not read: the body begins anew.
-    func dropWaiting() { state.withLock { ($0.pieces, $0.waiting, $0.isBlocked) = ([], 0, false) } }
+    func dropWaiting() {
+        state.withLock { state in
+            (state.pieces, state.waiting, state.isBlocked) = ([], 0, false)
+            state.restarts += 1
+        }
+    }
+
+    /// How often the body has begun anew.
+    fileprivate var restarts: Int { state.withLock { $0.restarts } }
+
+    /// How often the body had begun anew before the piece that was taken last.
+    fileprivate var restartsOfPiece: Int { state.withLock { $0.restartsOfPiece } }
 
     /// The data or the end that can be taken without waiting.
     enum Waiting {
@@ -109,6 +126,7 @@ final class BodyFeed: Sendable {
 
     private static func take(_ state: inout State) -> (Data?, wakes: Bool) {
         guard var piece = state.pieces.popFirst() else { return (nil, false) }
+        state.restartsOfPiece = state.restarts
         if state.isReaderBehind, piece.count > slowPiece {
             state.pieces.prepend(piece.dropFirst(slowPiece))
             piece = piece.prefix(slowPiece)
@@ -153,6 +171,12 @@ final class BodyReader: Sendable {
     init(_ feed: BodyFeed) { self.feed = feed }
 
     deinit { feed.abandon() }
+
+    /// How often the body has begun anew, because a later response has replaced the one before.
+    var restarts: Int { feed.restarts }
+
+    /// How often the body had begun anew before the last piece. For the only reader of the body.
+    var restartsOfPiece: Int { feed.restartsOfPiece }
 
     /// The next piece; nil at the end. Throws the load's error.
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await feed.next(isolation: actor) }

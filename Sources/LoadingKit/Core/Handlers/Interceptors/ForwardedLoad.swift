@@ -86,8 +86,8 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     private var isFeedDrained = false
     /// Whether the session is to get the head again, because the body begins anew.
     private var beginsAnew = false
-    /// The response that has replaced the one that the handler has.
-    private(set) var laterResponse: URLResponse?
+    /// The response that has replaced the one that the handler has. A handler of another load reads it from any thread.
+    private let later = Guarded<URLResponse?>(nil)
     /// Whether this load waits in the queue for a connection.
     private(set) var isQueued = false
     /// Whether the source is waiting, and has to be resumed.
@@ -127,6 +127,9 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
     }
 
     func isForwarded(by load: any ForwardingLoad) -> Bool { outer === load }
+
+    /// The response that has replaced the one that the handler has.
+    var laterResponse: URLResponse? { later.withLock { $0 } }
 
     // MARK: On the loop
 
@@ -282,17 +285,22 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
                     load: self))
             return .more
         case .body:
-            laterResponse = response
-            feed.dropWaiting()
+            beginAnew(with: response)
             return .more
         case .session:
-            laterResponse = response
-            feed.dropWaiting()
+            beginAnew(with: response)
             beginsAnew = true
             passWaiting()
             return outer.isBlocked ? .wait : .more
         case .none: return .wait
         }
+    }
+
+    /// A reader that sees that the body begins anew finds the response.
+    private func beginAnew(with response: URLResponse) {
+        let former = later.withLock { $0.exchange(for: response) }
+        withExtendedLifetime(former) {}
+        feed.dropWaiting()
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {

@@ -14,6 +14,12 @@ public struct LoadedResponse: Sendable {
     /// The transactions that the forwarded load has added to the task's metrics up to now; complete when the body has
     /// been read to its end. The dates are accurate to about a millisecond.
     public var transactionMetrics: [URLSessionTaskTransactionMetrics] { load.transactionMetrics }
+
+    /// The head that a session gets for the response: that of a later response of the load, where there is one, and
+    /// the handler has not changed the head.
+    ///
+    /// - Parameter head: the head that the handler has given.
+    func head(as head: URLResponse) -> URLResponse { head === response ? load.laterResponse ?? head : head }
 }
 
 /// The body of a response as it is received: an asynchronous sequence of its pieces, which can be read once.

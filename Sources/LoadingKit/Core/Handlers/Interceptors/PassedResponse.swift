@@ -26,9 +26,8 @@ final class PassedResponse {
 
     var load: ForwardedLoad { loaded.load }
 
-    /// The head that the session gets for the response: that of a later response of the load, where there is one, and
-    /// the handler has not changed the head.
-    var head: URLResponse { givenHead === loaded.response ? load.laterResponse ?? givenHead : givenHead }
+    /// The head that the session gets for the response.
+    var head: URLResponse { loaded.head(as: givenHead) }
 
     /// The target of the response's redirect. Nil also where the handler has given a head that does not redirect, or to
     /// another URL, and no target. A refusal of the redirect also applies to the target that the handler has chosen: it
