@@ -190,6 +190,34 @@ import Testing
         }
     }
 
+    /// Passes on the rest of a download, and gives another response in its place.
+    private struct Replacing: LoadInterceptor {
+        func canIntercept(_ request: URLRequest) -> Bool { request.value(forHTTPHeaderField: "Range") != nil }
+
+        func load(_ load: LoadContext) async throws {
+            try await load.receive(load.next.load(load.request))
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
+            try await load.receive(Data("other".utf8))
+        }
+    }
+
+    /// The codings are those of the response that it replaces.
+    @Test func aLaterResponseIsNotDecoded() async throws {
+        let site = Site()
+        let server = try LoopbackServer { site.answer($0) }
+        defer { server.stop() }
+        let session = makeSession { $0.interceptors = [Replacing()] }
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: server.url("/")))
+        try await withTimeout {
+            let data = try await site.breaking(after: 900_000) { _ = try await session.download(from: url) }
+            let (location, _) = try await session.download(resumeFrom: data)
+            #expect(try Self.take(location) == Array("other".utf8))
+            #expect(site.resource.ranges.snapshot == ["", "bytes=900000-"])
+        }
+    }
+
     /// Suspends the task when the load has ended, and its end was not handled yet.
     private struct Suspending: LoadInterceptor {
         let loop: EventLoop

@@ -157,8 +157,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             let isCoded = resuming.data.coding != nil && response.contentCoding != nil
             if answer == .other || isCoded { return .reload(resuming.whole) }
         }
-        // A later response replaces the one before and its body.
-        continued = nil
+        // A later response replaces the one before, its codings and its body.
+        (continued, coding) = (nil, nil)
         _ = pieces.take()
         if !beginsAnew, let body = spool?.body, body.hasBytes { body.startOver() }
         keepCoded(response, engine)
