@@ -66,6 +66,8 @@ import Testing
             let data = try #require(try made(first))
             let next = try response(part.merging(second) { $1 }, status: 206)
             #expect(data.answer(next, from: 5) == (expected ? .rest(size: 10) : .other), "\(first) \(second)")
+            let none = try response(["Content-Range": "bytes */5"].merging(second) { $1 }, status: 416)
+            #expect(data.answer(none, from: 5) == (expected ? .complete : .other), "\(first) \(second)")
         }
     }
 
@@ -75,6 +77,7 @@ import Testing
             (206, "bytes 5-9/10", .rest(size: 10)), (206, "bytes 5-9/*", .rest(size: -1)),
             (206, "bytes 5-7/10", .rest(size: 10)), (206, "bytes 5-7/*", .rest(size: -1)),
             (206, "bytes 4-9/10", .other), (206, nil, .other), (416, "bytes */4", .other), (200, nil, .whole),
+            (416, "bytes */5", .complete), (416, "bytes */6", .other), (416, nil, .other), (206, "bytes */5", .other),
             (200, "bytes 5-9/10", .whole), (404, nil, .whole),
         ]
         for (status, range, expected) in cases {

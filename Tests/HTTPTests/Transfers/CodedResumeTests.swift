@@ -152,6 +152,24 @@ import Testing
             let data = try await site.breaking(after: 900_000) { _ = try await session.download(for: request) }
             let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: data) }
             #expect(error?.code == .cannotDecodeRawData)
+            // With all bytes, another attempt would have the same ones.
+            #expect(error?.userInfo[NSURLSessionDownloadTaskResumeData] == nil)
+        }
+    }
+
+    /// The first load breaks behind the last byte that the resource has when it goes on.
+    @Test func whatIsThereAlreadyIsDecoded() async throws {
+        let site = Site(Self.coded + [0, 0, 0, 0])
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
+            let request = try BothVersions.request(server, "/")
+            let count = Self.coded.count
+            let data = try await site.breaking(after: count) { _ = try await session.download(for: request) }
+            site.resource.change { $0.body = Self.coded }
+            let (location, response) = try await session.download(resumeFrom: data)
+            #expect((response as? HTTPURLResponse)?.statusCode == 206)
+            let isSame = try Self.take(location) == Self.plain
+            #expect(isSame)
+            #expect(site.resource.ranges.snapshot == ["", "bytes=\(count)-"])
         }
     }
 

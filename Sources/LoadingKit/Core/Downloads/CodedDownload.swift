@@ -16,6 +16,17 @@ extension URLResponse {
     }
 }
 
+extension ResumeData {
+    /// The file's content codings that are decoded when it is complete; nil where there are none.
+    ///
+    /// - Parameter keepsCodings: whether the request or its session keeps them.
+    func decodedCoding(keepsCodings: Bool) -> String? {
+        // The body of a coding that is not built in stays as it is.
+        guard let coding, !keepsCodings, ContentDecoder(contentEncoding: coding) != nil else { return nil }
+        return coding
+    }
+}
+
 /// Decodes a download that consists of ranges of the content in its content codings: byte ranges apply to the coded
 /// content, not to the decoded content (RFC 9110 §14). Its functions may block.
 package enum CodedDownload {

@@ -55,6 +55,14 @@ package struct ResumeData: Equatable {
             case .entityTag(let text), .lastModified(let text): text
             }
         }
+
+        /// The name of the response's field with the text.
+        fileprivate var responseField: String {
+            switch self {
+            case .entityTag: "ETag"
+            case .lastModified: "Last-Modified"
+            }
+        }
     }
 
     /// Nil where a download cannot be resumed. It requires a GET whose response has HTTP's fields, a validator for the
@@ -171,6 +179,8 @@ package struct ResumeData: Equatable {
     package enum Answer: Equatable {
         /// It continues the same version. `size` is the size of the resource; negative where it is not known.
         case rest(size: Int64)
+        /// All bytes of the same version are there already. Its own content is not the resource's.
+        case complete
         /// Its content takes the place of the existing bytes.
         case whole
         /// It has other bytes than the requested ones: the complete resource has to be requested.
@@ -184,9 +194,22 @@ package struct ResumeData: Equatable {
             guard let range = continuation(response, from: offset) else { return .other }
             let rest = response.expectedContentLength
             return .rest(size: range.total ?? (rest < 0 ? NSURLSessionTransferSizeUnknown : offset &+ rest))
-        case 416: return .other
+        case 416:
+            // For another version the server would have sent the whole content (RFC 9110 §13.1.5, §15.5.17).
+            let hasAll = response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(offset)"
+            return hasAll && isOfSameVersion(response) ? .complete : .other
         case _: return .whole
         }
+    }
+
+    /// The task's response in place of the server's, where that is ``Answer/complete``: a rest without content. The
+    /// program has not requested the range, and would take the status 416 as a failure.
+    func emptyRest(_ response: URLResponse, from offset: Int64) -> HTTPURLResponse? {
+        HTTPURLResponse(
+            url: response.url ?? url, statusCode: 206, httpVersion: (response as? HTTPURLResponse)?.httpVersion,
+            headerFields: [
+                "Content-Range": "bytes */\(offset)", "Content-Length": "0", validator.responseField: validator.text,
+            ])
     }
 
     /// The failure of a continued download whose file has another size at its end than the resource: a server may send
@@ -202,15 +225,14 @@ package struct ResumeData: Equatable {
     private func continuation(_ response: HTTPURLResponse, from offset: Int64) -> ContentRange? {
         guard response.contentCoding == coding,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
-            range.range.lowerBound == offset
+            range.range.lowerBound == offset, isOfSameVersion(response)
         else { return nil }
-        // A server may leave out fields that the client already has (RFC 9110 §15.3.7).
-        let (name, value) =
-            switch validator {
-            case .entityTag(let tag): ("ETag", tag)
-            case .lastModified(let date): ("Last-Modified", date)
-            }
-        return response.value(forHTTPHeaderField: name).map { $0 == value } ?? true ? range : nil
+        return range
+    }
+
+    /// A server may leave out fields that the client already has (RFC 9110 §15.3.7).
+    private func isOfSameVersion(_ response: HTTPURLResponse) -> Bool {
+        response.value(forHTTPHeaderField: validator.responseField).map { $0 == validator.text } ?? true
     }
 }
 

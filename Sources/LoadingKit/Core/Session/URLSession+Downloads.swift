@@ -14,6 +14,8 @@ extension URLSession {
     /// A task that resumes an interrupted or cancelled download, for the delegate.
     ///
     /// It requests the rest from the server. When the resource has changed, the download starts from the beginning.
+    /// When the server reports that there is no rest, the download is complete: the task's response then has the
+    /// status 206 and no content.
     /// With data that is not resume data, the task fails with `URLError.cannotDecodeRawData`.
     public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         remember(makeDownload(resumeData, .file(.delegate)))

@@ -131,7 +131,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
                 goesOn = true
                 self.size = size < 0 ? nil : size
             } else {
-                if let resuming, Self.isComplete(response, resuming.offset) {
+                // The process may have been killed when all bytes had arrived.
+                if answer == .complete {
                     isComplete = true
                     return completionHandler(.cancel)
                 }
@@ -154,13 +155,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         onLoop(else: { completionHandler(.cancel) }) { [self, goesOn] service, transfer in
             service.didReceive(response, goesOn: goesOn, completionHandler, self, transfer)
         }
-    }
-
-    /// Whether the part file has all bytes of the requested version: the process may have been killed when they had
-    /// arrived. For another version the server would have sent the whole content (RFC 9110 §13.1.5, §15.5.17).
-    private static func isComplete(_ response: URLResponse, _ count: Int64) -> Bool {
-        guard let response = response as? HTTPURLResponse else { return false }
-        return response.statusCode == 416 && response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(count)"
     }
 
     // MARK: The body

@@ -55,6 +55,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     private var beginsAnew = false
     /// The download that the response continues: the response is the rest of a resumed one, or a part of the rest.
     private var continued: Resuming?
+    /// Whether the file had all bytes before the response, whose own content is dropped.
+    private var isComplete = false
     /// Whether the file of a resumed download is being opened.
     private var isOpening = false
     /// Reports the end of a download whose file is still being opened.
@@ -132,11 +134,21 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     /// Decides where the response's bytes are written: after the existing bytes, or in their place.
     func receive(_ response: URLResponse, isPart: Bool, for engine: any SinkEngine) -> SinkAction {
+        isComplete = false
         if let resuming = resuming.take() {
             let answer = resuming.data.answer(response, from: resuming.offset)
+            let keepsCodings = engine.keepsContentCodings(of: resuming.whole)
+            if answer == .complete, continued == nil {
+                // The load may still fail, or its handler give a later response.
+                self.resuming = resuming
+                isComplete = true
+                coding = resuming.data.decodedCoding(keepsCodings: keepsCodings)
+                if let rest = resuming.data.emptyRest(response, from: resuming.offset) { engine.note(rest) }
+                engine.didResume(at: resuming.offset, of: resuming.offset, informsDelegate: informsDelegate)
+                return .proceed
+            }
             if case .rest(let size) = answer {
-                let keepsCodings = engine.keepsContentCodings(of: resuming.whole)
-                if response.isDecoded(keepsCodings: keepsCodings) { coding = resuming.data.coding }
+                coding = resuming.data.decodedCoding(keepsCodings: keepsCodings)
                 // The delegate is informed of the bytes of the earlier download, and not of this one's.
                 let isFirst = continued == nil
                 engine.didResume(at: resuming.offset, of: size, informsDelegate: informsDelegate && isFirst)
@@ -193,7 +205,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     }
 
     func deliver(_ piece: Data, for engine: any SinkEngine) -> SinkAction {
-        guard let spool else { return .proceed }
+        guard let spool, !isComplete else { return .proceed }
         spool.body.append(piece, of: engine.expectedToReceive)
         return isBehind ? .hold(.behind) : .proceed
     }
@@ -214,6 +226,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     func finish(for engine: any SinkEngine) -> SinkAction {
         guard let spool else { return .proceed }
         engine.perform(flush(for: engine))
+        // The bytes that were dropped do not count.
+        if isComplete { engine.didResume(at: spool.body.count, of: spool.body.count, informsDelegate: false) }
         dropCoded {
             // The file is gone, if the task has ended meanwhile.
             guard !engine.isOver else { return }
@@ -328,6 +342,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         _ spool: DownloadSpool, isCoded: Bool, _ error: any Error, _ engine: any SinkEngine
     ) -> Data? {
         guard let error = error as? URLError, needsResumeData(error) else { return nil }
+        // All bytes are there, and are not what their codings say: another attempt would have the same ones.
+        if coding != nil, error.code == .cannotDecodeRawData { return nil }
         // There is no response yet: the download can be resumed from the earlier resume data.
         if let resuming { return resuming.data.encoded }
         return engine.resumeData { request, response, firstURL in
