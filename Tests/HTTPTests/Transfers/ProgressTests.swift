@@ -224,6 +224,25 @@ import Testing
         }
     }
 
+    /// The pause is one suspension among others, and ends with the last one. The progress's handlers, which Foundation
+    /// calls later, change nothing.
+    @Test func aTaskThatIsResumedHasNoPausedProgress() async throws {
+        try await withTimeout {
+            let task = URLSessionTask()
+            let progress = task.progress
+            task.resume()
+            for _ in 0..<20 {
+                progress.pause()
+                try await waitUntil { task.state == .suspended }
+                task.suspend()
+                task.resume()
+                #expect(progress.isPaused && task.state == .suspended)
+                task.resume()
+                #expect(!progress.isPaused && task.state == .running)
+            }
+        }
+    }
+
     /// Pauses the task's progress; the test answers.
     private final class Pausing: TransferRecorder, @unchecked Sendable {  // constants
         let answers = Recorder<@Sendable (URLSession.ResponseDisposition) -> Void>()

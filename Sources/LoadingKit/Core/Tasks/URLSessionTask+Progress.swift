@@ -15,6 +15,14 @@ extension URLSessionTask {
         session?.core.perform(action, on: self)
     }
 
+    /// Resumes the progress that ``Shared/takePausedProgress()`` has returned.
+    func endPause(of progress: Progress) {
+        progress.resume()
+        shared.withLock { $0.isResumingProgress = false }
+        // It may have been paused again meanwhile.
+        followProgress()
+    }
+
     /// Updates the progress, where the program has read it.
     ///
     /// Of the threads that call this at the same time, one writes the progress until it is current. No lock is held
@@ -50,9 +58,21 @@ extension URLSessionTask.Shared {
     /// Follows the progress as it is now. Foundation calls the handlers on several threads, so in any order, and also
     /// where the progress was paused before: by itself and by its parent, or by the task that this one has replaced.
     mutating func followProgress() -> TaskLifecycle.Action {
-        guard successor == nil, let progress, progress.isPaused != isPausedByProgress else { return .none }
+        guard successor == nil, !isResumingProgress, let progress, progress.isPaused != isPausedByProgress else {
+            return .none
+        }
         isPausedByProgress.toggle()
         return isPausedByProgress ? lifecycle.suspend() : lifecycle.resume()
+    }
+
+    /// Takes the paused progress, where the program has resumed the task itself: the caller resumes the progress after
+    /// the lock (``URLSessionTask/endPause(of:)``). The progress's handlers find nothing to follow then.
+    mutating func takePausedProgress() -> Progress? {
+        guard isPausedByProgress, lifecycle.state == .running else { return nil }
+        isPausedByProgress = false
+        guard let progress, progress.isPaused else { return nil }
+        isResumingProgress = true
+        return progress
     }
 
     /// Returns whether the caller has to write the progress. Otherwise there is none, or another thread writes it.

@@ -49,6 +49,8 @@ extension URLSessionTask {
         var progressUpdate = ProgressUpdate.none
         /// Whether one of the task's suspensions is that of its paused progress.
         var isPausedByProgress = false
+        /// Whether a thread is about to resume the progress, because the program has resumed the task itself.
+        var isResumingProgress = false
         /// The task that has replaced this one: the program's calls on this task apply to the successor.
         var successor: URLSessionTask?
         /// Whether the delegate still has to answer about the stored response. Until then nothing else is reported to

@@ -67,7 +67,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         taskIdentifier = other.taskIdentifier
         created = other.created
         var state = other.shared.withLock { LoopTransfer($0) }.value
-        state.progressUpdate = .none
+        (state.progressUpdate, state.isResumingProgress) = (.none, false)
         let progress = state.progress
         shared = Guarded(state)
         sentCount.store(other.countOfBytesSent, ordering: .relaxed)
@@ -120,9 +120,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {
-        let (action, session, successor) = shared.withLock { (change(&$0.lifecycle), $0.session, $0.successor) }
+        let (action, session, successor, paused) = shared.withLock {
+            (change(&$0.lifecycle), $0.session, $0.successor, $0.takePausedProgress())
+        }
         if let successor { return successor.perform(change) }
         session?.core.perform(action, on: self)
+        if let paused { endPause(of: paused) }
     }
 
     // MARK: Held values
@@ -396,7 +399,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// The load's progress, in bytes of the request's body and of the response's body. Cancelling it cancels the task,
     /// pausing it suspends the task, and resuming it ends that suspension; the same calls on a parent progress have the
-    /// same effect. A progress that is paused several times counts as one suspension.
+    /// same effect. A progress that is paused several times counts as one suspension. Where ``resume()`` ends the last
+    /// suspension, it resumes a paused progress, too.
     ///
     /// For a body of unknown size, the program's estimate counts, or no size; with neither the progress is
     /// indeterminate. It is finished when the task has succeeded, and lacks at least one unit until then. A task that
