@@ -62,7 +62,26 @@ import Testing
         }
     }
 
-    /// A connection that the server had closed leaves no dates in the transaction, whose next connection fails.
+    /// A login that fails has the addresses of its connection.
+    @Test(arguments: ["USER", "PASS"]) func theTransactionOfALogin(thatFailsAt step: String) async throws {
+        let server = try FaultyFTPServer([.init(step: step, act: .reply("530 no\r\n"))])
+        defer { server.stop() }
+        try await withTimeout {
+            let delegate = MetricsDelegate()
+            let session = makeFTPSession(delegate: delegate)
+            defer { session.invalidateAndCancel() }
+            session.dataTask(with: try #require(URL(string: server.url()))).resume()
+            let metrics = try #require(await delegate.metrics.element(at: 0))
+            let transaction = try #require(metrics.transactionMetrics.first)
+            #expect(server.hasFailed && metrics.transactionMetrics.count == 1)
+            #expect(transaction.remoteAddress == "127.0.0.1" && transaction.localAddress == "127.0.0.1")
+            #expect(transaction.networkProtocolName == "ftp" && transaction.connectEndDate != nil)
+            #expect(transaction.requestStartDate == nil && !transaction.isReusedConnection)
+        }
+    }
+
+    /// A connection that the server had closed leaves no dates in the transaction, whose next connection fails before
+    /// the login.
     @Test func theTransactionAfterALostConnection() async throws {
         let server = try FaultyFTPServer()
         defer { server.stop() }
@@ -77,7 +96,7 @@ import Testing
             task.resume()
             let transaction = try #require(await delegate.metrics.element(at: 0)?.transactionMetrics.first)
             #expect(server.hasFailed)
-            #expect(transaction.requestStartDate == nil && transaction.remoteAddress == nil)
+            #expect(transaction.requestStartDate == nil && transaction.remoteAddress == "127.0.0.1")
             #expect(!transaction.isReusedConnection)
         }
     }

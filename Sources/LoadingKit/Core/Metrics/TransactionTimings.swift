@@ -90,7 +90,13 @@ package final class ConnectionMetrics: Sendable {
     }
 
     /// Metrics of a connection that failed after these timings.
-    package convenience init(failed timings: ConnectTimings) { self.init(timings) }
+    ///
+    /// - Parameter earlier: the metrics of the connection without TLS, where its TLS handshake has failed.
+    package convenience init(failed timings: ConnectTimings, after earlier: ConnectionMetrics? = nil) {
+        self.init(
+            timings, local: earlier?.local, remote: earlier?.remote, protocolName: earlier?.protocolName,
+            isProxied: earlier?.isProxied ?? false, isMultipath: earlier?.isMultipath ?? false)
+    }
 }
 
 extension LoadMetrics.Endpoint {

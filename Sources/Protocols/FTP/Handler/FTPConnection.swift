@@ -99,13 +99,16 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             membership = IdleConnections.Membership(on: session.loop) { [weak self] in
                 if let self, load == nil, membership?.isChosen == true { close(.idle) }
             }
+            load?.timings.connection = metrics
             load?.noteActivity()
             // After AUTH, the state machine continues. Otherwise it waits for the server's greeting.
             run { $0.tlsDidStart() }
         case .failure(let error):
             if case .making(let pending) = control { number = pending.number }
-            if case .making(let attempt as ConnectAttempt) = control, load?.timings.connection == nil {
-                load?.timings.connection = ConnectionMetrics(failed: attempt.timingsSoFar)
+            if case .making(let attempt as ConnectAttempt) = control,
+                metrics != nil || load?.timings.connection == nil
+            {
+                load?.timings.connection = ConnectionMetrics(failed: attempt.timingsSoFar, after: metrics)
             }
             fail(error)
         }

@@ -274,6 +274,7 @@ extension FTPLoad: QueuedLoad {
             attempt {
                 try plan.login.settle(disposition, credential, after: refusal)
                 note(.retried(.authentication))
+                timings.connection = nil
                 submit(plan, goesFirst: true)
             }
         }
