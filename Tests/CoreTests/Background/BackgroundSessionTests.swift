@@ -111,26 +111,29 @@ import Testing
         world.finish()
     }
 
-    /// The performer of transfers does not know the session's identifier of the user whom a URL names.
-    @Test(arguments: [TransferRecord.Kind.download, .upload])
-    func resumeDataHasTheUserOfTheURL(kind: TransferRecord.Kind) async throws {
+    /// The performer of transfers does not know the session's identifier of the user whom a URL names. HSTS may have
+    /// changed the URL of its requests.
+    @Test(arguments: [TransferRecord.Kind.download, .upload], [false, true])
+    func resumeDataHasTheUserOfTheURL(kind: TransferRecord.Kind, isSecured: Bool) async throws {
         let world = BackgroundWorld(attached: true)
         let url = try #require(URL(string: "http://user:secret@127.0.0.1/one"))
+        let performed = try #require(isSecured ? url.withHTTPS : url)
         var (request, error) = (URLRequest(url: url), TransferError(.timedOut, "it failed"))
         let task: URLSessionTask
         switch kind {
         case .download:
             let response = HTTPURLResponse(
-                url: url, statusCode: 200, httpVersion: nil, headerFields: ["ETag": "\"a\""])
+                url: performed, statusCode: 200, httpVersion: nil, headerFields: ["ETag": "\"a\""])
             error.resumeData =
                 ResumeData(
-                    request, response, .assumed, firstURL: nil, fileName: DownloadFolder.newName(), count: 5)?.encoded
+                    URLRequest(url: performed), response, .assumed, firstURL: nil,
+                    fileName: DownloadFolder.newName(), count: 5)?.encoded
             task = world.session.downloadTask(with: request)
         case .upload:
             let file = URL(fileURLWithPath: try world.file("body"))
             request.httpMethod = "PUT"
             request.bodyFile = try BodyFile(file).measured()
-            error.uploadResumeData = UploadResumption(request, goingOnAt: TransferRecord.url).resumeData
+            error.uploadResumeData = UploadResumption(request, goingOnAt: performed.withoutCredentials).resumeData
             task = world.session.uploadTask(with: request, fromFile: file)
         }
         task.resume()
@@ -143,7 +146,7 @@ import Testing
         let next: URLSessionTask =
             kind == .download
             ? world.session.downloadTask(withResumeData: data) : world.session.uploadTask(withResumeData: data)
-        #expect(next.originalRequest?.url == url)
+        #expect(next.originalRequest?.url == performed)
         world.finish()
     }
 

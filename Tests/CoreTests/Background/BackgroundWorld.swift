@@ -340,5 +340,7 @@ extension TransferStatus {
 private final class ResumingHandler: URLProtocolHandler, LoopAwareHandler, @unchecked Sendable {
     static let resumesUploads = true
 
-    override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("http") ?? false }
+    override class func canInit(with request: URLRequest) -> Bool {
+        request.url.map { $0.hasScheme("http") || $0.hasScheme("https") } ?? false
+    }
 }

@@ -250,9 +250,11 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         return failure
     }
 
-    /// Of the URLs, takes the first that has the origin of `url`. Returns the session's identifier of the user in it.
+    /// Of the URLs, takes the first that has the origin of `url`, by itself or where HSTS has changed it to `https`.
+    /// Returns the session's identifier of the user in it.
     private func identifierOfUser(in urls: [URL?], at url: URL) -> String? {
-        urls.compactMap { $0 }.first { $0.isSameOrigin(as: url) }.flatMap { core.namedUsers.word(for: $0) }
+        let known = urls.compactMap { $0 }.flatMap { [$0, $0.withHTTPS ?? $0] }
+        return known.first { $0.isSameOrigin(as: url) }.flatMap { core.namedUsers.word(for: $0) }
     }
 
     private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {
