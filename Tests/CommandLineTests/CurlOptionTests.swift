@@ -246,6 +246,11 @@ import Testing
             (["-d", "@/dev/stdin", "/echo"], "typed\n", "\n\ntyped\n"),
             (["-d", "@/proc/sys/kernel/ostype", "/echo"], "", "\n\nLinux\n"),
             (["-F", "a=</dev/stdin", "/echo"], "typed", "\r\n\r\ntyped\r\n"),
+            (
+                ["-F", "a=@/dev/stdin", "/echo"], "typed",
+                "filename=\"stdin\"\r\nContent-Type: application/octet-stream\r\n\r\ntyped\r\n"
+            ),
+            (["-T", "/dev/stdin", "/echo"], "typed", "\n\ntyped\n"),
             (["-K", "/dev/stdin", "/echo"], "header = \"X-K: v\"\n", "\nX-K: v\n"),
             (["-H", "@/dev/stdin", "/echo"], "X-H: v\n", "\nX-H: v\n"),
             (["-b", "/dev/stdin", "/echo"], "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\n", "\nCookie: a=b\n"),

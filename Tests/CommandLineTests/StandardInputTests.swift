@@ -5,7 +5,7 @@ import Testing
 
 @testable import loadkit
 
-/// Standard input as a body: `-T -`.
+/// Standard input as a body (`-T -`), and files without a size.
 @Suite(.timeLimit(.minutes(5))) struct StandardInputTests {
     enum Kind: CaseIterable {
         case file, pipe, socket
@@ -55,6 +55,28 @@ import Testing
         let run = try await ToolRun(arguments.map { $0 == "URL" ? server.url("/echo") : $0 }, input: "typed")
         #expect(run.status == 2 && run.errors.contains("standard input is for one load"), "\(run.errors)")
         #expect(server.requests.snapshot.isEmpty)
+    }
+
+    /// What is in a pipe is for one load, and is not sent again. A device can be read again.
+    @Test(
+        arguments: [
+            (["-T", "/dev/stdin", "/echo", "/echo"], 2, "-T /dev/stdin is a pipe"),
+            (
+                ["-T", "/dev/stdin", "--retry", "1", "--retry-all-errors", "--retry-delay", "0.01", "/busy"], 65,
+                "503 Service Unavailable; /dev/stdin was already sent"
+            ),
+            (["-u", "a:b", "-T", "/dev/stdin", "/basic"], 65, "what -T reads was already sent"),
+            (["-u", "a:b", "-T", "/dev/null", "/basic", "/digest"], 0, ""),
+            (["-s", "-T", "/dev/null", "--retry", "1", "/flaky"], 0, ""),
+        ] as [([String], Int32, String)])
+    func pipesAndDevices(_ arguments: [String], _ status: Int32, _ errors: String) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let arguments = arguments.map { $0.hasPrefix("/") && !$0.hasPrefix("/dev/") ? server.url($0) : $0 }
+        let pipe = try Kind.pipe.handle("typed", TemporaryFolder())
+        let run = try await ToolRun(arguments, standardInput: pipe)
+        #expect(run.status == status, "\(run.errors)")
+        #expect(errors.isEmpty ? run.errors.isEmpty : run.errors.contains(errors), "\(run.errors)")
     }
 
     private static func all(_ stream: InputStream) -> (text: String, status: Stream.Status) {
@@ -137,5 +159,8 @@ import Testing
         #expect(Self.all(input.makeStream()) == ("typed", .atEnd) && !input.withdraw())
         // It is not open.
         #expect(Self.all(StandardInput(-1).makeStream()) == ("", .error))
+        let named = StandardInput(path: folder.file("input").path)
+        #expect(Self.all(named.makeStream()) == ("typed", .atEnd) && !named.withdraw())
+        #expect(Self.all(StandardInput(path: folder.file("none").path).makeStream()) == ("", .error))
     }
 }

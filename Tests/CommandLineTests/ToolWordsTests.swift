@@ -44,11 +44,11 @@ import Testing
         ),
         (
             "the server asks for credentials, and the delegate gave no new body stream to send with them",
-            "the server asks for credentials, and standard input was already sent"
+            "the server asks for credentials, and what -T reads was already sent"
         ),
         (
             "the redirect needs the request's body again, and the delegate gave no new body stream",
-            "the redirect needs the request's body again, and standard input was already sent"
+            "the redirect needs the request's body again, and what -T reads was already sent"
         ),
         (
             "x expands, more than configuration.maximumDecompressionRatio allows: raise that where the server is trusted",
@@ -122,7 +122,7 @@ import Testing
             (["--connect-to", "::127.0.0.1:1", plain.url("/")], 7, "connection refused"),
             ([plain.url("/").replacing("http:", with: "https:")], 35, "plain text, not TLS"),
             (["foo:bar"], 1, "no handler is registered that loads foo: URLs"),
-            (["-u", "a:b", "-T", "-", plain.url("/")], 65, "standard input was already sent"),
+            (["-u", "a:b", "-T", "-", plain.url("/")], 65, "what -T reads was already sent"),
         ]
         for (arguments, status, part) in cases {
             let run = try await ToolRun(arguments, input: "typed", folder: folder)

@@ -58,7 +58,7 @@ enum ToolWords {
             "neither the URL nor -u, --netrc-file or -n gives it"
         ),
         ("from its settings, the credential storage, or the task's delegate", "with -U"),
-        ("the delegate gave no new body stream to send with them", "standard input was already sent"),
-        ("the delegate gave no new body stream", "standard input was already sent"),
+        ("the delegate gave no new body stream to send with them", "what -T reads was already sent"),
+        ("the delegate gave no new body stream", "what -T reads was already sent"),
     ]
 }

@@ -2,21 +2,32 @@ import Foundation
 @_spi(LoadingKitPlugins) import LoadingKitForms
 import LoadingKitPrimitives
 
-/// Standard input as the body of one load. It is read once, from its current position, whatever kind of file it is.
+/// Standard input, or a file without a size, as the body of one load. It is read once. Standard input is read from its
+/// current position, whatever kind of file it is.
 final class StandardInput: Sendable {
     private enum State {
         case unread, read, withdrawn
     }
 
-    private let descriptor: Int32
+    private enum Source {
+        case descriptor(Int32)
+        /// Opened by the first read, as that of a pipe may wait for a writer.
+        case path(String)
+    }
+
+    private let source: Source
     private let state = Guarded(State.unread)
 
-    init(_ descriptor: Int32 = STDIN_FILENO) { self.descriptor = descriptor }
+    init(_ descriptor: Int32 = STDIN_FILENO) { source = .descriptor(descriptor) }
+
+    /// - Parameter path: of a pipe or a device.
+    init(path: String) { source = .path(path) }
 
     func makeStream() -> InputStream {
         ReadingStream { [self] in
             try begin()
-            return { try self.read(into: $0) }
+            let file = try OpenSource(source)
+            return { try file.read(into: $0) }
         }
     }
 
@@ -33,10 +44,34 @@ final class StandardInput: Sendable {
         }
     }
 
-    private func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = readWaiting(descriptor, buffer.baseAddress, buffer.count)
-        if count < 0 { throw ReadError(code: errno) }
-        return count
+    /// The descriptor of what is read, which is closed where it was opened here.
+    private final class OpenSource {
+        private let descriptor: Int32
+        private let name: String
+        private let isOwn: Bool
+
+        init(_ source: Source) throws {
+            switch source {
+            case .descriptor(let descriptor):
+                self.descriptor = descriptor
+                name = "standard input"
+                isOwn = false
+            case .path(let path):
+                let opened = open(path, O_RDONLY | O_CLOEXEC)
+                guard opened >= 0 else { throw ReadError(name: path, code: errno) }
+                descriptor = opened
+                name = path
+                isOwn = true
+            }
+        }
+
+        deinit { if isOwn { close(descriptor) } }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+            let count = readWaiting(descriptor, buffer.baseAddress, buffer.count)
+            if count < 0 { throw ReadError(name: name, code: errno) }
+            return count
+        }
     }
 
     /// All bytes up to the end.

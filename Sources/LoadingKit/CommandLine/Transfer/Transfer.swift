@@ -31,7 +31,7 @@
         /// Whether the task was ended because nothing more is needed.
         private var isComplete = false
         private var continuation: CheckedContinuation<TransferOutcome, Never>?
-        private let input = StandardInput()
+        private let input: StandardInput
 
         /// Bytes of a WebSocket message.
         private static let largestMessage: Int64 = 1 << 26
@@ -44,6 +44,11 @@
             (self.index, self.load, self.plan, self.outlets) = (index, load, plan, outlets)
             (self.attempt, self.elapsed) = (attempt, elapsed)
             writer = BodyWriter(index, load, plan, outlets, created: created)
+            if case .stream(let path, _) = plan.content {
+                input = StandardInput(path: path)
+            } else {
+                input = StandardInput()
+            }
         }
 
         /// Loads, and returns when everything has ended.
@@ -76,7 +81,7 @@
             switch plan.content {
             case .upload(let path?):
                 return session.uploadTask(with: request, fromFile: URL(fileURLWithPath: path))
-            case .upload(nil): request.httpBodyStream = input.makeStream()
+            case .upload(nil), .stream: request.httpBodyStream = input.makeStream()
             case .form(let form):
                 request.setValue(form.contentLength.map { String($0) }, forHTTPHeaderField: "Content-Length")
                 request.httpBodyStream = form.makeStream()
@@ -196,10 +201,10 @@
             _ session: URLSession, task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
         ) {
-            if case .form(let form) = plan.content {
-                completionHandler(form.makeStream())
-            } else {
-                completionHandler(nil)
+            switch plan.content {
+            case .form(let form): completionHandler(form.makeStream())
+            case .stream(path: let path, isPipe: false): completionHandler(StandardInput(path: path).makeStream())
+            case .none, .data, .query, .upload, .stream: completionHandler(nil)
             }
         }
 
@@ -237,16 +242,16 @@
         }
 
         /// Returns the seconds until the next attempt; nil if the load is not attempted again. Throws if the next
-        /// attempt would need standard input that was already read.
+        /// attempt would need standard input or a pipe that was already read.
         private func planRetry(after failure: ToolFailure?, _ status: Int?) throws(ToolFailure) -> Double? {
             // An open conversation has read lines of standard input, which another one could not send.
             if failure?.status == .bodyCannotRewind || conversation != nil { return nil }
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
             let delay = plan.rules.retry.delay(
                 after: failure, status: status, retryAfter: retryAfter, attempt: attempt, elapsed: elapsed + seconds)
-            if delay != nil, plan.content.isInput, !input.withdraw() {
+            if delay != nil, let name = plan.content.nameOfInput, !input.withdraw() {
                 let reason = failure?.reason ?? response.map(answer) ?? ""
-                throw ToolFailure(.bodyCannotRewind, "\(reason); standard input was already sent")
+                throw ToolFailure(.bodyCannotRewind, "\(reason); \(name) was already sent")
             }
             return delay
         }

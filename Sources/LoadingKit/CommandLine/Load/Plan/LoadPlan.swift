@@ -90,6 +90,9 @@
                     }
                 }
             }
+            if case .stream(path: let path, isPipe: true) = content, loads.count > 1 {
+                throw ToolFailure(.usage, "-T \(path) is a pipe, whose bytes are for one load only")
+            }
         }
 
         private static func check(_ options: LoadCommand) throws {

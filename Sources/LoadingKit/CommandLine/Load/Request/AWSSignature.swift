@@ -51,7 +51,7 @@
             case .none, .query: Data()
             case .data(let data): data.bytes
             case .upload(let path?): try? Data(contentsOf: URL(fileURLWithPath: path))
-            case .upload(nil), .form: nil
+            case .upload(nil), .stream, .form: nil
             }
         }
     }

@@ -37,13 +37,23 @@
             guard path == "-" || FileManager.default.isReadableFile(atPath: path) else {
                 throw ToolFailure(.readError, "the form's file \(path) cannot be read")
             }
-            if mark == "@", path != "-" {
-                form.append(name, file: URL(fileURLWithPath: path), filename: filename, contentType: type)
+            let file = URL(fileURLWithPath: path)
+            if mark == "@", path != "-", !InputFile.isStream(path) {
+                form.append(name, file: file, filename: filename, contentType: type)
             } else if mark == "@" {
-                form.append(name, data: try readFile(path), filename: filename ?? "-", contentType: type)
+                let bytes = try bytes(of: path, readFile)
+                form.append(name, data: bytes, filename: filename ?? file.lastPathComponent, contentType: type)
             } else {
                 // The bytes as they are. They are a text field: the server gets no file name.
-                form.append(name, data: try readFile(path), contentType: type)
+                form.append(name, data: try bytes(of: path, readFile), contentType: type)
+            }
+        }
+
+        private static func bytes(of path: String, _ readFile: (String) throws -> Data) throws -> Data {
+            do {
+                return try readFile(path)
+            } catch {
+                throw ToolFailure(.readError, "the form: \(error.localizedDescription)")
             }
         }
 

@@ -74,6 +74,8 @@
         case form(MultipartBody)
         /// - Parameter path: of a file; nil for standard input.
         case upload(path: String?)
+        /// A pipe or a device, which has no size. The bytes of a pipe can be read once.
+        case stream(path: String, isPipe: Bool)
 
         init(_ options: LoadCommand, readFile: (String) throws -> Data) throws {
             let data = try DataBody(options.body.data, readFile: readFile)
@@ -98,7 +100,11 @@
                 guard isInput || FileManager.default.isReadableFile(atPath: upload) else {
                     throw ToolFailure(.readError, "\(upload) cannot be read")
                 }
-                self = .upload(path: isInput ? nil : upload)
+                if !isInput, InputFile.isStream(upload) {
+                    self = .stream(path: upload, isPipe: InputFile.isPipe(upload))
+                } else {
+                    self = .upload(path: isInput ? nil : upload)
+                }
             } else {
                 self = .none
             }
@@ -108,7 +114,7 @@
             switch self {
             case .none, .query: "GET"
             case .data, .form: "POST"
-            case .upload: "PUT"
+            case .upload, .stream: "PUT"
             }
         }
 
@@ -116,7 +122,7 @@
             switch self {
             case .data(let data): data.isJSON ? "application/json" : "application/x-www-form-urlencoded"
             case .form(let form): form.contentType
-            case .none, .query, .upload: nil
+            case .none, .query, .upload, .stream: nil
             }
         }
 
@@ -125,15 +131,27 @@
         var hasBody: Bool {
             switch self {
             case .none, .query: false
-            case .data, .form, .upload: true
+            case .data, .form, .upload, .stream: true
             }
         }
 
         /// Whether the body is standard input, which is read while the body is sent.
         var isInput: Bool { if case .upload(nil) = self { true } else { false } }
 
+        /// The name of what is read while the body is sent, and cannot be read again; nil for other bodies.
+        var nameOfInput: String? {
+            switch self {
+            case .upload(nil): "standard input"
+            case .stream(let path, let isPipe): isPipe ? path : nil
+            case .none, .data, .query, .form, .upload: nil
+            }
+        }
+
         var uploadName: String? {
-            if case .upload(let path?) = self { URL(fileURLWithPath: path).lastPathComponent } else { nil }
+            switch self {
+            case .upload(let path?), .stream(let path, _): URL(fileURLWithPath: path).lastPathComponent
+            case .none, .data, .query, .form, .upload(nil): nil
+            }
         }
     }
 
