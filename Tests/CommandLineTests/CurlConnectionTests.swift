@@ -351,6 +351,33 @@ import Testing
                 && content("trace")?.contains("<= Recv header") == true)
     }
 
+    /// A file that is a symbolic link stays one: its target is written, and made where it is missing.
+    @Test(arguments: [false, true]) func filesBehindLinks(areThere: Bool) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let options = ["-o", "-D", "--trace-ascii", "--timing-json", "--har", "-c", "--hsts"]
+        let names = options.map { String($0.drop { $0 == "-" }) }
+        for name in names {
+            let target = try folder.write("former", to: "to/\(name)")
+            if !areThere { try FileManager.default.removeItem(at: target) }
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file(name).path, withDestinationPath: "to/\(name)")
+        }
+        let run = try await ToolRun(
+            zip(options, names).flatMap { [$0, $1] } + [server.url("/set")], folder: folder)
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        for name in names {
+            let link = folder.file(name).path
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "to/\(name)")
+            let content = try String(contentsOf: folder.file("to/\(name)"), encoding: .utf8)
+            // The response changes no hosts.
+            let isKept = areThere && name == "hsts"
+            #expect(!content.isEmpty && (content == "former") == isKept, "\(name): \(content)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("to").path).sorted() == names.sorted())
+    }
+
     /// Who has the file open has all of its former content: it is not cut in place.
     @Test func filesThatAreReplaced() throws {
         let folder = try TemporaryFolder()
