@@ -463,6 +463,37 @@ import Testing
         #expect(both.text.contains("\nCookie: one=1; two=2\n"), "\(both.text) \(both.errors)")
     }
 
+    /// A device without room is a reason to end with code 23, which is reported once.
+    @Test(arguments: ["-o", "-D", "--trace-ascii", "--timing-json", "-c"])
+    func filesWithoutRoom(_ option: String) async throws {
+        let server = try LoopbackServer(route: CurlServer.answer)
+        defer { server.stop() }
+        let run = try await ToolRun([option, "/dev/full", server.url("/set")])
+        #expect(run.status == 23)
+        #expect(run.errors == "loadkit: (23) /dev/full cannot be written: No space left on device\n")
+    }
+
+    /// A folder that takes no new files may have some that can be written. What cannot be written is said.
+    @Test func filesInFoldersThatAreClosed() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("old", to: "closed/there")
+        let closed = folder.file("closed").path
+        try #require(chmod(closed, 0o500) == 0)
+        defer { chmod(closed, 0o700) }
+        let new = Data("new".utf8)
+        try ReplacedFile.write(new, to: file.path)
+        #expect(try Data(contentsOf: file) == new)
+        var cases = [("none/jar", ENOENT), ("closed/there/jar", ENOTDIR), ("closed", EISDIR)]
+        // Root may write everywhere.
+        if geteuid() != 0 { cases.append(("closed/jar", EACCES)) }
+        for (name, code) in cases {
+            let path = folder.file(name).path
+            let error = #expect(throws: ToolFailure.self) { try ReplacedFile.write(new, to: path) }
+            #expect(error == ToolFailure.writing(path, code), "\(name)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: closed) == ["there"])
+    }
+
     /// A repetition replaces the part of the body that the attempt before it has written, and no file of the user.
     @Test(arguments: [(nil, 0, CurlServer.digits), ("mine", 23, "mine")] as [(String?, Int32, String)])
     func repeatedIntoGivenName(_ there: String?, _ status: Int32, _ expected: String) async throws {
