@@ -62,6 +62,18 @@ package enum IdentityFiles {
         return String(decoding: contents(of: bio), as: UTF8.self)
     }
 
+    /// An algorithm's own form, such as `EC PRIVATE KEY`, which PEM encrypts (RFC 1421 §4.6).
+    package static func encryptedTraditionalPEM(_ key: String, password: String) throws -> String {
+        let parsed = try parse(key: key)
+        defer { EVP_PKEY_free(parsed) }
+        guard let bio = BIO_new(BIO_s_mem()) else { throw Failure() }
+        defer { BIO_free(bio) }
+        let result = PEM_write_bio_PrivateKey_traditional(
+            bio, parsed, EVP_aes_256_cbc(), Array(password.utf8), Int32(password.utf8.count), nil, nil)
+        guard result == 1 else { throw Failure() }
+        return String(decoding: contents(of: bio), as: UTF8.self)
+    }
+
     /// In DER: PKCS#8 where it is encrypted, else the algorithm's own form.
     package static func keyDER(_ key: String, password: String? = nil) throws -> [UInt8] {
         let parsed = try parse(key: key)

@@ -135,6 +135,30 @@ import Testing
         }
     }
 
+    /// Old keys, as `openssl ec -aes256` writes them, before and behind the certificate.
+    @Test(arguments: [CertificateTemplate.Key.p256, .rsa(bits: 2048)])
+    func keysThatPEMEncrypts(_ kind: CertificateTemplate.Key) throws {
+        var template = CertificateTemplate.client("Ada")
+        template.key = kind
+        let files = try authority.issue(template)
+        let key = try IdentityFiles.encryptedTraditionalPEM(files.privateKeyPEM, password: "secret")
+        let name = kind == .p256 ? "EC" : "RSA"
+        #expect(key.hasPrefix("-----BEGIN \(name) PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"))
+        let cases: [(password: String?, reason: ClientIdentityError.Reason?)] = [
+            ("secret", nil), (nil, .passwordNeeded), ("wrong", .wrongPassword),
+        ]
+        for text in [key + files.certificatePEM, files.certificatePEM + key] {
+            for (password, reason) in cases {
+                do throws(ClientIdentityError) {
+                    let identity = try ClientIdentity(pemRepresentation: text, password: password)
+                    #expect(reason == nil && identity.certificate.subject == "CN=Ada")
+                } catch {
+                    #expect(error.reason == reason, "\(error)")
+                }
+            }
+        }
+    }
+
     @Test("bytes that are nearly PKCS#12 give an identity or a typed error")
     func garbage() throws {
         let whole = try IdentityFiles.pkcs12(files.certificatePEM, key: files.privateKeyPEM, password: "p")
