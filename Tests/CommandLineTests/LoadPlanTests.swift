@@ -510,6 +510,7 @@ import Testing
         #expect(delay(rule, code: 503, attempt: 2) == nil && delay(rule, code: 429, after: 7) == 7)
         #expect(delay(rule, code: 429, after: 70, elapsed: 40) == nil && delay(rule, code: 404) == nil)
         #expect(delay(rule, .couldNotConnect) == nil && delay(rule) == nil)
+        #expect(delay(rule, .couldNotResolve) == 1 && delay(rule, .couldNotResolveProxy) == 1)
         // What the server or the user says is kept to. The tool's own choice has a limit.
         let patient = RetryRule(count: 99, afterAll: false, afterRefusal: false, delay: 1000, maximumTime: nil)
         #expect(delay(patient, code: 503) == 1000 && delay(patient, code: 503, after: 3600) == 3600)

@@ -38,7 +38,8 @@
         @Option(
             name: .long, parsing: .unconditional,
             help: ArgumentHelp(
-                "Repeat a load so often after a timeout, or after 408, 429, 500, 502, 503 or 504.", valueName: "N"))
+                "Repeat a load so often after a timeout, an unknown name, or 408, 429, 500, 502, 503 or 504.",
+                valueName: "N"))
         var retry = 0
 
         @Flag(name: .long, help: "With --retry, repeat also after every other failure.")

@@ -65,6 +65,8 @@
         let maximumTime: Double?
 
         private static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+        /// Those of curl. A name server may be out of reach for a moment.
+        private static let failures: Set<ToolStatus> = [.timedOut, .couldNotResolve, .couldNotResolveProxy]
         /// The limit of the delays that the tool chooses, in seconds.
         private static let longestChoice: Double = 600
         /// The limit of the server's delays, in seconds: six hours, as curl's.
@@ -81,9 +83,10 @@
             after failure: ToolFailure?, status: Int?, retryAfter: Double?, attempt: Int, elapsed: Double
         ) -> Double? {
             guard attempt < count else { return nil }
+            let reason = failure?.status ?? .success
             let isTransient =
-                status.map(Self.statuses.contains) ?? false || failure?.status == .timedOut
-                || (afterRefusal && failure?.status == .couldNotConnect) || (afterAll && failure != nil)
+                status.map(Self.statuses.contains) ?? false || Self.failures.contains(reason)
+                || (afterRefusal && reason == .couldNotConnect) || (afterAll && failure != nil)
             guard isTransient else { return nil }
             let choice = min(pow(2, Double(min(attempt, 20))), Self.longestChoice)
             let wait = min(
