@@ -440,6 +440,11 @@ import Testing
         #expect(!other.tlsVerifiesServer && other.timeoutIntervalForResource == 2 && !other.allowsHTTP2)
         #expect(other.httpMaximumConnectionsPerHost == 20 && other.tlsMinimumSupportedProtocolVersion == .TLSv13)
         #expect(try Self.plan(["--tls-max", "1.2", "a"]).configuration.tlsMaximumSupportedProtocolVersion == .TLSv12)
+        for (name, oldest) in [
+            ("--tlsv1", .TLSv10), ("--tlsv1.0", .TLSv10), ("--tlsv1.1", .TLSv11), ("--tlsv1.2", .TLSv12),
+        ] as [(String, tls_protocol_version_t)] {
+            #expect(try Self.plan([name, "a"]).configuration.tlsMinimumSupportedProtocolVersion == oldest, "\(name)")
+        }
         #expect(try Self.plan(["--http2-prior-knowledge", "a"]).configuration.assumesCleartextHTTP2)
     }
 

@@ -143,11 +143,12 @@
 
     /// The oldest version of TLS.
     enum TLSVersionOption: String, EnumerableFlag {
-        case tlsv1, tlsv12, tlsv13
+        case tlsv1, tlsv11, tlsv12, tlsv13
 
         static func name(for value: TLSVersionOption) -> NameSpecification {
             switch value {
-            case .tlsv1: [.customShort("1"), .customLong("tlsv1"), .customLong("tlsv1.0"), .customLong("tlsv1.1")]
+            case .tlsv1: [.customShort("1"), .customLong("tlsv1"), .customLong("tlsv1.0")]
+            case .tlsv11: .customLong("tlsv1.1")
             case .tlsv12: .customLong("tlsv1.2")
             case .tlsv13: .customLong("tlsv1.3")
             }

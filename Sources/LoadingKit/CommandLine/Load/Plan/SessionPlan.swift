@@ -111,6 +111,7 @@
             let oldest: tls_protocol_version_t =
                 switch options.version {
                 case .tlsv1: .TLSv10
+                case .tlsv11: .TLSv11
                 case .tlsv13: .TLSv13
                 case .tlsv12, nil: .TLSv12
                 }
