@@ -12,7 +12,8 @@
         var noFollow = false
 
         @Option(
-            name: .long, parsing: .unconditional, help: ArgumentHelp("The most redirects to follow.", valueName: "N"))
+            name: .long, parsing: .unconditional,
+            help: ArgumentHelp("The most redirects to follow, up to 20, the default.", valueName: "N"))
         var maxRedirs: Int?
 
         @Option(
