@@ -185,6 +185,23 @@ import Testing
         #expect(model.queued == [requests[1].id])
     }
 
+    /// The program's answer is for the request on whose behalf it was asked, also when the attempt goes on with it. An
+    /// attempt that ends meanwhile ends for the request behind that one.
+    @Test(arguments: [true, false], [true, false])
+    func aRequestStaysWithTheAttemptThatHasChallenged(opensOther: Bool, isAnswered: Bool) throws {
+        var model = model { $0.limit = 2 }
+        let requests = (0..<2).map { _ in request(&model) }
+        for request in requests { _ = try model.submit(request) }
+        try model.serveQueue()
+        try model.challenge(1)
+        if isAnswered { try model.endChallenge(1) }
+        if opensOther { try model.open(2, capacity: nil) } else { try model.fail(2, .other) }
+        #expect(Array(model.waiting.keys) == [requests[0].id])
+        try model.open(1, capacity: nil)
+        #expect(model.log.contains { $0.hasPrefix("assign \(requests[0].id.generation) to ") })
+        #expect(model.waiting.isEmpty && model.attempts.isEmpty)
+    }
+
     /// A connection that the server ends while nothing waits says nothing of how many requests it takes.
     @Test("requests left unprocessed have several connections made", arguments: [0, 1])
     func endedConnections(unprocessed: Int) throws {

@@ -85,11 +85,8 @@ extension HTTPConnectionPool {
     /// The server is known to support only HTTP/2.
     mutating func serverSpeaksHTTP2Alone() { hasOfferedHTTP2 = true }
 
-    /// The first request, unless the program was challenged on behalf of another one.
-    mutating func takeNext(for attempt: Attempt?) -> Request? {
-        if let challenged = attempt?.challenged, let request = waiting.remove(challenged) { return request }
-        return waiting.popFirst()
-    }
+    /// - Parameter attempt: one that has ended; nil for one of another pool, or whose connection has ended already.
+    mutating func takeNext(for attempt: Attempt?) -> Request? { next(for: attempt).flatMap { waiting.remove($0) } }
 
     mutating func removeAttempt(_ id: AttemptID) -> Attempt? {
         guard let index = attempts.firstIndex(where: { $0.id == id }) else { return nil }

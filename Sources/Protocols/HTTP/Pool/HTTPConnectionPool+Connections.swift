@@ -177,7 +177,7 @@ extension HTTPConnectionPool {
     mutating func connectionDidFail(_ connection: ConnectionID, now: MonotonicTime) -> Actions {
         var actions = Actions()
         guard updateHTTP2({ $0.remove(connection) }) != nil else { return actions }
-        if let request = waiting.popFirst() { actions += .fail(request.id, .attemptFailed) }
+        if let request = takeNext(for: nil) { actions += .fail(request.id, .attemptFailed) }
         attemptDidEnd(now, &actions)
         return actions
     }
@@ -304,7 +304,7 @@ extension HTTPConnectionPool {
         guard !waiting.isEmpty else { return }
         let refusal = connectionWasRefused()
         refusal.actions.forEach { actions += $0 }
-        if !refusal.maySendAgain, let request = waiting.popFirst() { actions += .fail(request.id, .connectionRefused) }
+        if !refusal.maySendAgain, let request = takeNext(for: nil) { actions += .fail(request.id, .connectionRefused) }
     }
 
     /// REFUSED_STREAM: the request was not processed. Returns whether it may be sent again, after a pause that it

@@ -188,12 +188,13 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return ([version, "waiting \(waiting.count)", attempts] + states).joined(separator: ", ")
     }
 
-    /// The request on whose behalf an attempt challenges the program: the same as before if it still waits, else the
-    /// first one that no other attempt uses.
-    func requestToChallenge(for attempt: AttemptID) -> RequestID? {
-        if let challenged = attempts.first(where: { $0.id == attempt })?.challenged, waiting.contains(challenged) {
-            return challenged
-        }
+    /// The request on whose behalf an attempt challenges the program.
+    func requestToChallenge(for attempt: AttemptID) -> RequestID? { next(for: attempts.first { $0.id == attempt }) }
+
+    /// The request that an attempt is for: the one on whose behalf it has challenged the program, if that still waits,
+    /// else the first one that no other attempt uses. The program's answer would otherwise be for another request.
+    func next(for attempt: Attempt?) -> RequestID? {
+        if let challenged = attempt?.challenged, waiting.contains(challenged) { return challenged }
         let taken = attempts.compactMap(\.challenged)
         return (waiting.first { !taken.contains($0.id) } ?? waiting.first)?.id
     }
