@@ -35,42 +35,72 @@ import Testing
         }
     }
 
+    /// A session, and a server whose first connection is cleartext, and whose second one has TLS.
+    private func withSite(
+        _ cleartext: [ScriptedPeer.Step], delegate: (any URLSessionDelegate)? = nil,
+        _ body: @escaping @Sendable (URLSession, ScriptedPeer) async throws -> Void
+    ) async throws {
+        let authority = try CertificateAuthority()
+        let secured: [ScriptedPeer.Step] = [
+            .startTLS(TLSServerOptions(try authority.issue())), .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"),
+            .expectBody, .respond("secured"), .readUntilClose,
+        ]
+        let peer = try ScriptedPeer(scripts: [cleartext, secured])
+        defer { peer.stop() }
+        let session = makeSession(delegate: delegate) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout { try await body(session, peer) }
+        #expect(peer.connections.map { $0.tls != nil } == [false, true])
+    }
+
+    private static func request(_ peer: ScriptedPeer, _ path: String) throws -> URLRequest {
+        URLRequest(url: try #require(URL(string: peer.url(path, host: "localhost"))))
+    }
+
     /// The reasons for which a request is sent again.
     enum Reason: CaseIterable {
         case challenged, connectionLost, timedOut, expectationRefused
+
+        var answer: ScriptedPeer.Step {
+            switch self {
+            case .challenged:
+                .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 0\r\n\r\n")
+            case .connectionLost: .reset
+            case .timedOut: .send("HTTP/1.1 408 Late\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            case .expectationRefused: .send("HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
     }
 
     /// The host requires https while it has the request, by a response to another one.
-    @Test(arguments: Reason.allCases) func aRequestIsNotSentAgainInCleartext(reason: Reason) async throws {
-        let session = makeSession(delegate: ChallengeAnswerer("user", "secret"))
-        defer { session.invalidateAndCancel() }
-        let (hsts, seen) = (session.core.settings.hsts, Recorder<String>())
-        var options = LoopbackServer.Options()
-        options.beforeBody = { request in
-            seen.append(request.path)
-            guard request.path == "/again" else { return nil }
-            hsts.note("max-age=600", from: "localhost")
-            switch reason {
-            case .challenged: return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"r\"")
-            case .connectionLost: try request.exchange.closeAbruptly()
-            case .timedOut: return ServerResponse(408).closing()
-            case .expectationRefused: return ServerResponse(417)
+    @Test(arguments: Reason.allCases) func aRequestIsSentAgainByHTTPS(reason: Reason) async throws {
+        let (isAsked, isRequired) = (Signal(), Signal())
+        // The second request is sent on the same connection.
+        let cleartext: [ScriptedPeer.Step] = [
+            .expectRequest, .respond("first"), .expectHead, .fire(isAsked), .waitFor(isRequired), reason.answer,
+            .readUntilClose,
+        ]
+        try await withSite(cleartext, delegate: ChallengeAnswerer("user", "secret")) { session, peer in
+            let first = try Self.request(peer, "/first")
+            #expect(await session.outcome(first) == .ok("first"))
+            var request = try Self.request(peer, "/again")
+            if reason == .expectationRefused {
+                request.httpMethod = "PUT"
+                request.httpBody = Data("body".utf8)
+                request.setValue("100-continue", forHTTPHeaderField: "Expect")
             }
+            let again = request
+            let outcome = Task { await session.outcome(again) }
+            await isAsked.wait()
+            session.core.settings.hsts.note("max-age=600", from: "localhost")
+            isRequired.fire()
+            #expect(await outcome.value == .ok("secured"))
+            #expect(peer.requests.snapshot.map(\.target) == ["/first", "/again", "/again"])
+            #expect(peer.requests.snapshot.last?[field: "Authorization"] == nil)
         }
-        let server = try LoopbackServer(options) { _ in .text("done") }
-        defer { server.stop() }
-        // The next request is sent on the same connection.
-        let first = try BothVersions.request(server, "/first")
-        #expect(await session.outcome(first) == .ok("done"))
-        var request = try BothVersions.request(server, "/again")
-        if reason == .expectationRefused {
-            request.httpMethod = "PUT"
-            request.httpBody = Data("body".utf8)
-            request.setValue("100-continue", forHTTPHeaderField: "Expect")
-        }
-        let outcome = await session.outcome(request)
-        #expect(outcome == .failed(.appTransportSecurityRequiresSecureConnection))
-        #expect(seen.snapshot == ["/first", "/again"])
     }
 
     /// The host requires https while the delegate makes another stream for the body.

@@ -32,13 +32,14 @@ enum HSTS {
 }
 
 extension HTTPExchange {
-    /// The failure of a request that would be sent again in cleartext: its host has required `https` since it
-    /// began.
+    /// The failure of a request that would be sent, or sent again, in cleartext: its host has required `https` since it
+    /// began. The task loads the request anew, by `https`, unless its body is a stream that was read.
     var cleartextFailure: LoadFailure? {
         guard let secured = HSTS.securedURL(of: request, by: session.settings.hsts) else { return nil }
         return LoadFailure(
             .appTransportSecurityRequiresSecureConnection,
             "\(secured.host ?? "the host") has required https (HSTS) since this http request began: "
-                + "it is not sent again by http")
+                + "it is not sent by http any more",
+            needsNewLoad: content.canBeSentAnew(with: request))
     }
 }

@@ -6,13 +6,17 @@ package struct LoadFailure: LocalizedError, CustomStringConvertible {
     package let description: String
     /// The reason why no network could be used; nil for other failures.
     package let unavailability: URLError.NetworkUnavailableReason?
+    /// Whether a new load of the same request would be made in another way, so that the task loads it anew if it can.
+    package let needsNewLoad: Bool
 
     package init(
-        _ code: URLError.Code, _ description: String, unavailability: URLError.NetworkUnavailableReason? = nil
+        _ code: URLError.Code, _ description: String, unavailability: URLError.NetworkUnavailableReason? = nil,
+        needsNewLoad: Bool = false
     ) {
         self.code = code
         self.description = description
         self.unavailability = unavailability
+        self.needsNewLoad = needsNewLoad
     }
 
     package var errorDescription: String? { description }

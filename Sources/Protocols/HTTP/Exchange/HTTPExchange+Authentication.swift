@@ -152,6 +152,8 @@ extension HTTPExchange {
 
     private func restartPrepared() {
         guard case .challenged(let waiting) = state else { return }
+        // The preparation may have taken its time.
+        if let failure = cleartextFailure { return fail(failure) }
         // The connection may have read bytes of the stream during the preparation.
         if authentication.isLastStep, !content.isReplayable { return renewBodyStream { $0.restartPrepared() } }
         // Closing a stream fails the request of a connection that still reads it.

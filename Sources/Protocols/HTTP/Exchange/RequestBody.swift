@@ -82,6 +82,11 @@ package enum RequestBody {
     /// Whether the body can be sent again without another stream from the program. Nothing was read of a stream that
     /// waits for `100 Continue`, or is withheld for a step of authentication.
     var isReplayable: Bool { if case .stream(let reader, _) = self { reader.isUnread } else { true } }
+
+    /// Whether another load of the request can send the body: nothing was read of the request's stream.
+    func canBeSentAnew(with request: URLRequest) -> Bool {
+        if case .stream(let reader, _) = self { reader.isUnread && reader.reads(request.httpBodyStream) } else { true }
+    }
 }
 
 @_spi(LoadingKitPlugins) extension BodyLength {

@@ -44,6 +44,8 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     /// Whether no read has begun. The stream can then be read from its beginning.
     package var isUnread: Bool { !hasRead.load(ordering: .relaxed) }
 
+    package func reads(_ other: InputStream?) -> Bool { stream === other }
+
     /// The rest of the stream is not needed. The writer at the other end of a bound pair is notified. A stream from
     /// which nothing was read is not closed: it may still be sent when there is a network.
     package func abandon() { if !isUnread { Self.close(stream) } }

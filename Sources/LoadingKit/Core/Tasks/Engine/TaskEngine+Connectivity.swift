@@ -5,15 +5,10 @@ import LoadingKitTransport
 extension TaskEngine {
     /// Returns the request to load again if the task waits for a network; nil if the task fails.
     ///
-    /// A task can wait only while the server has received nothing of it. A stream that is its body must therefore not
-    /// be open yet, and the delegate must not be deciding about a redirect.
-    ///
     /// A lookup that fails may have begun in a network that is no longer there. The lookup is repeated
     /// only once, because in some systems the networks change all the time.
     func takeRequestToRetry(after error: any Error) -> URLRequest? {
-        let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
-        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread, !hold.contains(.undecided)
-        else { return nil }
+        guard core.settings.waitsForConnectivity, let request = repeatableRequest else { return nil }
         switch URLError(error, url: nil).code {
         case .notConnectedToInternet: break
         case .cannotFindHost, .dnsLookupFailed:
@@ -21,6 +16,20 @@ extension TaskEngine {
             hasRepeatedLookup = true
         case _: return nil
         }
+        return request
+    }
+
+    /// The request to load in place of a load that would now have to begin in another way; nil if the task fails.
+    func requestToLoadAnew(after error: any Error) -> URLRequest? {
+        (error as? LoadFailure)?.needsNewLoad == true ? repeatableRequest : nil
+    }
+
+    /// The request, if another load of it can replace the current one; otherwise nil. The program must have got no
+    /// response. A stream that is the body must not be open yet, and the delegate must not be deciding about a
+    /// redirect.
+    private var repeatableRequest: URLRequest? {
+        let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
+        guard task.response == nil, isStreamUnread, !hold.contains(.undecided) else { return nil }
         return task.currentRequest
     }
 }

@@ -106,6 +106,8 @@ extension TaskEngine: LoadReceiver {
     func fail(_ error: any Error) {
         if let request = takeRequestToRetry(after: error) {
             waitForNetwork(with: request)
+        } else if let request = requestToLoadAnew(after: error) {
+            reload(request)
         } else {
             endInOrder(.failure(error))
         }

@@ -8,7 +8,7 @@ import LoadingKitTransport
 ///     new                  preparing, or waitingForBeginDate where the date is in the future
 ///     waitingForBeginDate  preparing, when the date has come
 ///     preparing            loading; or postponed where the task is suspended, and preparing again when it is resumed
-///     loading              postponed by a redirect; waitingForNetwork where there is none
+///     loading              postponed by a redirect or a load in its place; waitingForNetwork where there is none
 ///     waitingForNetwork    preparing, when the networks have changed or the task is resumed
 ///     each of them         ended
 /// ```
