@@ -103,6 +103,31 @@ import Testing
         }
     }
 
+    /// The host requires https while the request waits for the connection of another one.
+    @Test func aRequestThatWaitsIsSentByHTTPS() async throws {
+        let (isAsked, isRequired) = (Signal(), Signal())
+        let cleartext: [ScriptedPeer.Step] = [
+            .expectRequest, .fire(isAsked), .waitFor(isRequired), .respond("first"), .readUntilClose,
+        ]
+        try await withSite(cleartext) { session, peer in
+            let (first, second) = (try Self.request(peer, "/first"), try Self.request(peer, "/second"))
+            let outcome = Task { await session.outcome(first) }
+            await isAsked.wait()
+            let task = session.dataTask(with: second)
+            let recorder = TransferRecorder()
+            task.delegate = recorder
+            task.resume()
+            try await waitUntil { await session.statistics.requests.waiting == 1 }
+            session.core.settings.hsts.note("max-age=600", from: "localhost")
+            isRequired.fire()
+            #expect(await outcome.value == .ok("first"))
+            #expect(await recorder.all().last == "complete ok")
+            #expect(recorder.metrics.snapshot.map(\.redirectCount) == [0])
+            #expect(task.response?.url?.scheme == "https" && task.originalRequest == second)
+            #expect(peer.requests.snapshot.map(\.target) == ["/first", "/second"])
+        }
+    }
+
     /// The host requires https while the delegate makes another stream for the body.
     @Test func aBodyThatIsRenewedIsNotSentInCleartext() async throws {
         let peer = try ScriptedPeer([.expectRequest, .respond("first"), .expectRequest, .reset])

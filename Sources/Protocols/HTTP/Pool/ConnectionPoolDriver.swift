@@ -187,6 +187,10 @@ final class ConnectionPoolDriver: RoutePool {
     ) {
         guard let (exchange, needsFreshConnection) = exchanges.remove(request) else { return giveBack(id, use) }
         exchange.requestID = nil
+        if let failure = cleartextFailure(of: exchange) {
+            giveBack(id, use)
+            return exchange.fail(failure)
+        }
         switch connections[id] {
         case .http1(let connection) where use == .fromIdle && !connection.isUsable:
             remove(id, .lost)
@@ -203,6 +207,11 @@ final class ConnectionPoolDriver: RoutePool {
         case nil:
             submit(exchange, needsFreshConnection: needsFreshConnection)
         }
+    }
+
+    /// The host may have required `https` while the request waited.
+    private func cleartextFailure(of exchange: HTTPExchange) -> LoadFailure? {
+        route.origin.isSecure ? nil : exchange.cleartextFailure
     }
 
     private func retire(_ id: HTTPConnectionPool.ConnectionID) {
@@ -491,6 +500,7 @@ final class ConnectionPoolDriver: RoutePool {
     private func assignAhead(_ request: HTTPConnectionPool.RequestID, _ id: HTTPConnectionPool.ConnectionID) {
         guard let (exchange, needsFreshConnection) = exchanges.remove(request) else { return }
         exchange.requestID = nil
+        if let failure = cleartextFailure(of: exchange) { return exchange.fail(failure) }
         guard let connection = http1(id) else { return submit(exchange, needsFreshConnection: needsFreshConnection) }
         connection.sendAhead(exchange)
     }
