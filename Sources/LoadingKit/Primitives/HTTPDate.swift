@@ -22,10 +22,26 @@ public enum HTTPDate {
     /// negative; nil for any other value. A number of any length is accepted; 2^31 at most is
     /// returned, so that a program can wait for as long (RFC 9111 §1.2.2).
     public static func delay(ofRetryAfter text: String, now: Double) -> Double? {
-        let value = ASCII.trimmingSpaces(text.utf8)
-        let field = String(Substring(value))
-        if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return min(Double(field) ?? .infinity, 0x1p31) }
-        return parse(field, now: now).map { max(Double($0) - now, 0) }
+        switch retryTime(text, now: now) {
+        case .delay(let seconds): min(seconds, 0x1p31)
+        case .date(let seconds): max(Double(seconds) - now, 0)
+        case nil: nil
+        }
+    }
+
+    /// A value of `Retry-After` (RFC 9110 §10.2.3).
+    public enum RetryTime: Sendable {
+        /// Seconds after the response. Infinity if the number is too large.
+        case delay(Double)
+        /// Seconds since 1970.
+        case date(Int)
+    }
+
+    /// Reads a value of `Retry-After`; nil for one that is neither a number of seconds, of any length, nor a date.
+    public static func retryTime(_ text: String, now: Double) -> RetryTime? {
+        let field = String(Substring(ASCII.trimmingSpaces(text.utf8)))
+        if !field.isEmpty, field.utf8.allSatisfy(ASCII.isDigit) { return .delay(Double(field) ?? .infinity) }
+        return parse(field, now: now).map { .date($0) }
     }
 
     /// The date as IMF-fixdate. A date outside the years 0 to 9999 becomes the first or the last within them.

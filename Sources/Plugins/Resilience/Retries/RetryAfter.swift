@@ -13,15 +13,11 @@ public enum RetryAfter: Sendable, Hashable {
     ///
     /// - Parameter now: The date that determines the century of a two-digit year.
     public init?(_ value: String, now: Date) {
-        let text = value.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
-        guard !text.isEmpty else { return nil }
-        if text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
-            // A number of any length is accepted; values beyond any possible wait are limited where they are used.
-            self = .seconds(Double(text) ?? .infinity)
-        } else if let seconds = HTTPDate.parse(text, now: now.timeIntervalSince1970) {
-            self = .date(Date(timeIntervalSince1970: Double(seconds)))
-        } else {
-            return nil
+        switch HTTPDate.retryTime(value, now: now.timeIntervalSince1970) {
+        // Values beyond any possible wait are limited where they are used.
+        case .delay(let seconds): self = .seconds(seconds)
+        case .date(let seconds): self = .date(Date(timeIntervalSince1970: Double(seconds)))
+        case nil: return nil
         }
     }
 
