@@ -65,7 +65,6 @@ public struct URLProtocolRegistry: Sendable {
     }
 
     private let own: [Entry]
-    private let ownCallsProgram: Bool
     private let builtIn: [Entry]
     let builtInTypes: [any BuiltInHandler.Type]
 
@@ -74,13 +73,15 @@ public struct URLProtocolRegistry: Sendable {
             settings.interceptors.map { Entry($0) }
             + (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
             + settings.factories.map(Entry.factory)
-        ownCallsProgram = own.contains { if case .native = $0 { false } else { true } }
         builtInTypes = settings.builtInHandlers
         builtIn = builtInTypes.map(Entry.init(builtIn:))
     }
 
     /// Whether a search calls methods of the program: of its classes, interceptors or factories.
-    var callsProgram: Bool { ownCallsProgram || URLProtocolHandler.registered.withLock { !$0.isEmpty } }
+    var callsProgram: Bool {
+        own.contains { if case .native = $0 { false } else { true } }
+            || URLProtocolHandler.registered.withLock { !$0.isEmpty }
+    }
 
     /// The classes registered for every session are between the session's own and the built-in ones. Positions are
     /// counted over all three groups, so that a forwarding handler continues after its own position.
