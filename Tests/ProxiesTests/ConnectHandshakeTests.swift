@@ -52,7 +52,7 @@ import Testing
 
     @Test func whatIsSentAndWaitedFor() throws {
         let destination = TunnelDestination(host: "h", port: 1)
-        var handshake = ConnectHandshake(destination, userAgent: "test", authorization: "Basic x")
+        var handshake = ConnectHandshake(destination, userAgent: "test", authorization: Array("Basic x".utf8))
         let sent = String(decoding: try handshake.begin(), as: UTF8.self)
         #expect(sent.contains("\r\nProxy-Authorization: Basic x\r\n"))
         #expect(handshake.awaited == "its answer to CONNECT")

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import TestSupport
 import Testing
 
 @testable import LoadingKitHTTP
@@ -87,6 +88,37 @@ import Testing
         }
         var old = try #require(Self.scheme([:]))
         #expect(Self.sent(&old, Self.get(), user)?["username"] == "J\u{e4}s\u{f8}n Doe")
+    }
+
+    /// A realm in ISO-8859-1, of a server and of a proxy that opens tunnels, is hashed and sent back as it came. The
+    /// user's name is in UTF-8.
+    @Test(arguments: [false, true]) func octetsThatAreNotUTF8(isTunnel: Bool) async throws {
+        let (status, field) = isTunnel ? (407, "Proxy-Authenticate") : (401, "WWW-Authenticate")
+        let challenge = "Digest realm=\"M\u{fc}ller\", nonce=\"n\", opaque=\"\u{df}\""
+        let refusal = "HTTP/1.1 \(status) No\r\n\(field): \(challenge)\r\nContent-Length: 0\r\n\r\n"
+        let octets = refusal.unicodeScalars.map { UInt8($0.value) }
+        let peer = try ScriptedPeer([
+            .expectRequest, .send(octets), .expectRequest, .send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"),
+            .readUntilClose,
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer("M\u{fc}fasa", "Circle of Life")
+        try await withTimeout {
+            let session =
+                isTunnel ? ProxyChallengeTests.session(peer, delegate: answerer) : makeSession(delegate: answerer)
+            defer { session.invalidateAndCancel() }
+            let url = try #require(URL(string: isTunnel ? "https://server.example/" : peer.url()))
+            _ = await session.outcome(URLRequest(url: url))
+        }
+        #expect(answerer.challenges.snapshot.map(\.protectionSpace.realm) == ["M\u{fc}ller"])
+        let sent = try #require(peer.requests.snapshot.dropFirst().first)
+        let (target, response) =
+            isTunnel
+            ? ("server.example:443", "e4812f465768147cf35295b5a4498ef1") : ("/", "a7858bf7e68ecb9ffc64ce0d96c7f593")
+        #expect(
+            sent[field: isTunnel ? "Proxy-Authorization" : "Authorization"]
+                == "Digest username=\"M\u{c3}\u{bc}fasa\", realm=\"M\u{fc}ller\", nonce=\"n\", uri=\"\(target)\", "
+                + "response=\"\(response)\", opaque=\"\u{df}\"")
     }
 
     /// RFC 2617 §3.5, and RFC 2069 with its erratum 749.

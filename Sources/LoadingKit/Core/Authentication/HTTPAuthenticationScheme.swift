@@ -192,6 +192,10 @@ public struct HTTPAuthenticationChallenge: Sendable, Hashable {
     /// The parameters, unquoted, by their names in lower case.
     public let parameters: [String: String]
 
+    /// The names of the parameters that were not in UTF-8. Each character of their values stands for an octet, as in
+    /// ISO-8859-1.
+    package var parametersInLatin1: Set<String> = []
+
     /// A challenge, as a server would make it. Of two parameters whose names differ only in case, one is kept.
     public init(scheme: String, token: String? = nil, parameters: [String: String] = [:]) {
         self.scheme = scheme

@@ -114,6 +114,13 @@ final class AuthenticationHandshake {
         return inUse.value
     }
 
+    /// The octets of that value.
+    func authorizationOctets(on connection: ConnectionInfo) -> [UInt8]? {
+        authorization(on: connection).map { value in
+            (inUse?.scheme as? DigestScheme)?.octets(ofField: value) ?? Array(value.utf8)
+        }
+    }
+
     /// Returns the value that the scheme has made before. It is not sent if the connection leads to another certificate
     /// than the last one; the server challenges the client again then.
     private func takeStep(_ credential: CredentialInUse, on connection: ConnectionInfo) -> String? {
@@ -223,7 +230,7 @@ final class AuthenticationHandshake {
         _ fields: HTTPFields, of type: any HTTPAuthenticationScheme.Type
     ) -> HTTPAuthenticationChallenge? {
         for field in [context.site.challengeField, context.site.informationField] where fields.contains(field) {
-            let challenges = ChallengeParser.challenges(fields.values(of: field))
+            let challenges = ChallengeParser.challenges(in: fields, field)
             if let proof = challenges.first(where: { $0.isOf(type) }) { return proof }
         }
         return nil

@@ -9,20 +9,29 @@ struct ChallengeParser {
     private var scheme: String?
     private var token: String?
     private var parameters: [String: String] = [:]
+    private var inLatin1: Set<String> = []
 
-    private init(_ value: String) { scanner = AuthenticationFieldScanner(value) }
+    private init(_ value: [UInt8]) { scanner = AuthenticationFieldScanner(value) }
 
     static func challenges(_ values: [String]) -> [HTTPAuthenticationChallenge] {
-        values.flatMap { value in
-            var parser = ChallengeParser(value)
-            parser.read()
-            return parser.found
-        }
+        values.flatMap { parse(Array($0.utf8)) }
+    }
+
+    static func challenges(in fields: HTTPFields, _ field: KnownField) -> [HTTPAuthenticationChallenge] {
+        var all: [HTTPAuthenticationChallenge] = []
+        fields.forEachValue(of: field) { all += parse(Array($0)) }
+        return all
+    }
+
+    private static func parse(_ value: [UInt8]) -> [HTTPAuthenticationChallenge] {
+        var parser = ChallengeParser(value)
+        parser.read()
+        return parser.found
     }
 
     /// The parameters of `Authentication-Info`, which names no scheme, by lowercase names (RFC 9110 §11.6.3).
     static func parameters(_ value: String) -> [String: String] {
-        var parser = ChallengeParser(value)
+        var parser = ChallengeParser(Array(value.utf8))
         parser.scheme = ""
         parser.read()
         return parser.found.first?.parameters ?? [:]
@@ -35,8 +44,7 @@ struct ChallengeParser {
                 continue
             }
             if let value = scanner.parameterValue() {
-                // Each parameter may occur once. If one is repeated, the first counts, as in other clients.
-                if parameters[name.lowercased()] == nil { parameters[name.lowercased()] = value }
+                add(name.lowercased(), value)
             } else {
                 finish()
                 scheme = name
@@ -46,13 +54,23 @@ struct ChallengeParser {
         finish()
     }
 
+    /// Each parameter may occur once. If one is repeated, the first counts, as in other clients.
+    private mutating func add(_ name: String, _ value: [UInt8]) {
+        guard parameters[name] == nil else { return }
+        if String(validating: value, as: UTF8.self) == nil { inLatin1.insert(name) }
+        parameters[name] = value.withUnsafeBytes { FieldText.string($0) }
+    }
+
     private mutating func finish() {
         if let scheme {
-            found.append(HTTPAuthenticationChallenge(scheme: scheme, token: token, parameters: parameters))
+            var challenge = HTTPAuthenticationChallenge(scheme: scheme, token: token, parameters: parameters)
+            challenge.parametersInLatin1 = inLatin1
+            found.append(challenge)
         }
         scheme = nil
         token = nil
         parameters = [:]
+        inLatin1 = []
     }
 }
 
@@ -61,7 +79,7 @@ struct AuthenticationFieldScanner {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ value: String) { bytes = Array(value.utf8) }
+    init(_ value: [UInt8]) { bytes = value }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -112,7 +130,7 @@ struct AuthenticationFieldScanner {
     }
 
     /// The value after a parameter's name, unquoted; nil if there is no `=`.
-    mutating func parameterValue() -> String? {
+    mutating func parameterValue() -> [UInt8]? {
         let start = position
         skipSpace()
         guard next == UInt8(ascii: "=") else {
@@ -123,11 +141,13 @@ struct AuthenticationFieldScanner {
         skipSpace()
         if next == UInt8(ascii: "\"") { return quotedString() }
         // Some servers forget the quotes around a value that is not a token.
-        return take { !ASCII.isSpace($0) && $0 != UInt8(ascii: ",") } ?? ""
+        let first = position
+        skip { !ASCII.isSpace($0) && $0 != UInt8(ascii: ",") }
+        return Array(bytes[first..<position])
     }
 
     /// A quoted string without a closing quote ends with the field.
-    private mutating func quotedString() -> String {
+    private mutating func quotedString() -> [UInt8] {
         position += 1
         var text: [UInt8] = []
         while let byte = next, byte != UInt8(ascii: "\"") {
@@ -140,7 +160,7 @@ struct AuthenticationFieldScanner {
             }
         }
         if next != nil { position += 1 }
-        return String(decoding: text, as: UTF8.self)
+        return text
     }
 
     private static func isToken68Byte(_ byte: UInt8) -> Bool {

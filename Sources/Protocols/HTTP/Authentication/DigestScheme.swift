@@ -55,6 +55,9 @@ struct DigestScheme: HTTPAuthenticationScheme {
     private let hashesUser: Bool
     private let isUTF8: Bool
     private let domain: String?
+    /// The parameters whose characters stand for octets. If there are any, the characters of the field's value do, too,
+    /// so that the server gets its octets back.
+    private let inLatin1: Set<String>
     private var count: UInt32 = 0
     private var sent: Sent?
 
@@ -79,6 +82,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         domain = challenge["domain"]
+        inLatin1 = challenge.parametersInLatin1
     }
 
     var strength: Int { 20 + algorithm.rank }
@@ -112,8 +116,24 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     /// H(A1) of RFC 7616 §3.4.2.
     private func secret(_ user: String, _ password: String) -> String? {
-        guard let plain = algorithm.hash(user, realm ?? "", password) else { return nil }
+        guard let plain = algorithm.hash([Array(user.utf8), realmOctets, Array(password.utf8)]) else { return nil }
         return algorithm.isSession ? algorithm.hash(plain, firstNonce, clientNonce) : plain
+    }
+
+    /// `charset` is not for the realm, which is hashed as the server has sent it.
+    private var realmOctets: [UInt8] { octets(of: realm ?? "", isInLatin1: inLatin1.contains("realm")) }
+
+    private func octets(of text: String, isInLatin1: Bool) -> [UInt8] {
+        isInLatin1 ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
+    }
+
+    /// The octets of a value of ``authorization(for:with:)``.
+    func octets(ofField value: String) -> [UInt8] { octets(of: value, isInLatin1: !inLatin1.isEmpty) }
+
+    /// A parameter as a quoted string of the field's value.
+    private func quoted(_ text: String, _ name: String) -> String {
+        guard !inLatin1.isEmpty, !inLatin1.contains(name) else { return text.quoted }
+        return String(String.UnicodeScalarView(text.utf8.map { Unicode.Scalar($0) })).quoted
     }
 
     private func hash(ofBody body: Data) -> String? { algorithm.digest.hash(Array(body))?.hexadecimal }
@@ -135,20 +155,23 @@ struct DigestScheme: HTTPAuthenticationScheme {
     /// A name with characters beyond ASCII is encoded if the server supports this (RFC 7616 §3.4, RFC 8187 §3.2).
     private func userParameters(_ user: String) -> String? {
         if hashesUser {
-            return algorithm.hash(user, realm ?? "").map { "username=\"\($0)\", userhash=true" }
+            return algorithm.hash([Array(user.utf8), realmOctets]).map { "username=\"\($0)\", userhash=true" }
         }
-        guard isUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) else { return "username=\(user.quoted)" }
+        guard isUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return "username=\(quoted(user, "username"))"
+        }
         let kept = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
         return user.addingPercentEncoding(withAllowedCharacters: kept).map { "username*=UTF-8''\($0)" }
     }
 
     private func parameters(_ sent: Sent, _ response: String) -> String {
-        var text = ", realm=\((realm ?? "").quoted), nonce=\(sent.nonce.quoted), uri=\(sent.target.quoted)"
+        var text = ", realm=\(quoted(realm ?? "", "realm")), nonce=\(quoted(sent.nonce, "nonce"))"
+        text += ", uri=\(quoted(sent.target, "uri"))"
         if let name = algorithm.name { text += ", algorithm=\(name)" }
         if let quality = sent.quality.name { text += ", qop=\(quality), nc=\(sent.count)" }
         if sent.quality != .legacy || algorithm.isSession { text += ", cnonce=\(clientNonce.quoted)" }
         text += ", response=\"\(response)\""
-        if let opaque { text += ", opaque=\(opaque.quoted)" }
+        if let opaque { text += ", opaque=\(quoted(opaque, "opaque"))" }
         return text
     }
 
@@ -255,7 +278,11 @@ struct DigestAlgorithm: Sendable {
     }
 
     /// The hexadecimal hash of the strings, joined by colons.
-    func hash(_ parts: String...) -> String? { digest.hash(Array(parts.joined(separator: ":").utf8))?.hexadecimal }
+    func hash(_ parts: String...) -> String? { hash(parts.map { Array($0.utf8) }) }
+
+    func hash(_ parts: [[UInt8]]) -> String? {
+        digest.hash(Array(parts.joined(separator: [UInt8(ascii: ":")])))?.hexadecimal
+    }
 }
 
 /// Checks, after all of a response's body, that `rspauth` proves that the server knows the password (`qop=auth-int`,

@@ -70,15 +70,16 @@ struct ExchangeAuthentication {
 
     func authorize(_ fields: inout HTTPFields, on connection: ConnectionInfo) {
         if let handshake = server.handshake {
-            Self.set(.authorization, handshake.authorization(on: connection), &fields)
+            Self.set(.authorization, handshake.authorizationOctets(on: connection), &fields)
         }
         if let handshake = proxy.handshake {
-            Self.set(.proxyAuthorization, handshake.authorization(on: connection), &fields)
+            Self.set(.proxyAuthorization, handshake.authorizationOctets(on: connection), &fields)
         }
     }
 
-    private static func set(_ field: KnownField, _ value: String?, _ fields: inout HTTPFields) {
-        if let value { fields.set(field, value) } else { fields.remove(field) }
+    private static func set(_ field: KnownField, _ value: [UInt8]?, _ fields: inout HTTPFields) {
+        fields.remove(field)
+        if let value { value.withUnsafeBytes { fields.append(field, valueBytes: $0) } }
     }
 
     mutating func proxyWillChange() {

@@ -93,7 +93,7 @@ extension HTTPExchange {
 
     private func answerChallenges(_ handshake: AuthenticationHandshake) {
         guard case .challenged(let waiting) = state, let receiver else { return }
-        let challenges = ChallengeParser.challenges(waiting.head.fields.values(of: handshake.site.challengeField))
+        let challenges = ChallengeParser.challenges(in: waiting.head.fields, handshake.site.challengeField)
         // A user may take time to answer, and another challenge may come first.
         receiver.queueStateDidChange(isQueued: true)
         handshake.answer(

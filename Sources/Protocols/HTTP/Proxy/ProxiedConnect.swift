@@ -138,7 +138,7 @@ final class ProxiedConnect: PendingConnection {
         limitStep(on: loop)
         switch proxy.kind {
         case .http, .https:
-            let authorization = handshake?.authorization(on: driver.connection)
+            let authorization = handshake?.authorizationOctets(on: driver.connection)
             driver.run(
                 ConnectHandshake(
                     route.destination, userAgent: RequestFields.userAgent, authorization: authorization))
@@ -314,6 +314,6 @@ extension TunnelChallenge {
     /// The schemes that the proxy offers. An HTTP proxy names them in its response's fields.
     fileprivate var schemes: [HTTPAuthenticationChallenge] {
         guard let head else { return [HTTPAuthenticationChallenge(scheme: SOCKSPasswordScheme.name)] }
-        return ChallengeParser.challenges(head.fields.values(of: .proxyAuthenticate))
+        return ChallengeParser.challenges(in: head.fields, .proxyAuthenticate)
     }
 }

@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 package struct ConnectHandshake: TunnelHandshake {
     private let destination: TunnelDestination
     private let userAgent: String
-    private let authorization: String?
+    private let authorization: [UInt8]?
     private var codec = ClientConnection()
     private var answer: ResponseHead?
     /// The bytes received after the answer's head.
@@ -18,7 +18,7 @@ package struct ConnectHandshake: TunnelHandshake {
     /// - Parameters:
     ///   - userAgent: the value of `User-Agent`.
     ///   - authorization: the value of `Proxy-Authorization`.
-    package init(_ destination: TunnelDestination, userAgent: String, authorization: String?) {
+    package init(_ destination: TunnelDestination, userAgent: String, authorization: [UInt8]?) {
         self.userAgent = userAgent
         self.destination = destination
         self.authorization = authorization
@@ -28,7 +28,9 @@ package struct ConnectHandshake: TunnelHandshake {
         var fields = HTTPFields()
         fields.append(.host, destination.authority)
         fields.append(.userAgent, userAgent)
-        if let authorization { fields.append(.proxyAuthorization, authorization) }
+        if let authorization {
+            authorization.withUnsafeBytes { fields.append(.proxyAuthorization, valueBytes: $0) }
+        }
         var bytes: [UInt8] = []
         do throws(HTTP1Error) {
             try codec.sendRequest(
