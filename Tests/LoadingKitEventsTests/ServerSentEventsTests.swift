@@ -137,6 +137,14 @@ import Testing
         }
     }
 
+    /// The clock of a machine that has just started may be behind until it is set.
+    @Test func aCertificateThatIsNotYetValidMayPass() {
+        for hasAnswered in [true, false] {
+            #expect(URLError(.serverCertificateNotYetValid).mayPass(hasAnswered: hasAnswered))
+            #expect(!URLError(.serverCertificateHasBadDate).mayPass(hasAnswered: hasAnswered))
+        }
+    }
+
     /// Connections that end before the TLS handshake is complete are failures of the network, too, where the server has
     /// answered before. A server without usable TLS would fail for ever.
     @Test(arguments: [true, false]) func aBreakInTheHandshake(comesLater: Bool) async throws {

@@ -33,8 +33,9 @@ enum AttemptFailure: Equatable, Sendable {
         self = isLackOfRoom ? .broken(error) : .final(error)
     }
 
+    /// A certificate is not yet valid, above all, where the machine's clock has not been set since its start.
     private static let temporary = URLError.Code.ofConnection.union([
-        .secureConnectionFailed, .resourceUnavailable, .cannotLoadFromNetwork, .internationalRoamingOff, .callIsActive,
-        .dataNotAllowed,
+        .secureConnectionFailed, .serverCertificateNotYetValid, .resourceUnavailable, .cannotLoadFromNetwork,
+        .internationalRoamingOff, .callIsActive, .dataNotAllowed,
     ])
 }

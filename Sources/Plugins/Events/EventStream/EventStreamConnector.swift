@@ -66,16 +66,17 @@ extension URLError {
     /// Whether a retry may succeed: the request may be valid, and the network or the server was not ready.
     ///
     /// `secureConnectionFailed` is the code of a server that has no TLS, or none that this client can use, and also of a
-    /// connection that broke within the TLS handshake. A server that has answered before has usable TLS.
+    /// connection that broke within the TLS handshake. A server that has answered before has usable TLS. A certificate
+    /// is not yet valid, above all, where the machine's clock has not been set since its start.
     func mayPass(hasAnswered: Bool) -> Bool {
         switch code {
         case .secureConnectionFailed: hasAnswered
         case .cancelled, .badURL, .unsupportedURL, .userAuthenticationRequired, .userCancelledAuthentication,
             .httpTooManyRedirects, .redirectToNonExistentLocation, .appTransportSecurityRequiresSecureConnection,
             .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
-            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
-            .requestBodyStreamExhausted, .cannotParseResponse, .dataLengthExceedsMaximum, .cannotDecodeRawData,
-            .cannotDecodeContentData, .fileDoesNotExist, .noPermissionsToReadFile:
+            .clientCertificateRejected, .clientCertificateRequired, .requestBodyStreamExhausted, .cannotParseResponse,
+            .dataLengthExceedsMaximum, .cannotDecodeRawData, .cannotDecodeContentData, .fileDoesNotExist,
+            .noPermissionsToReadFile:
             false
         default: true
         }
