@@ -119,6 +119,9 @@ struct SchedulingTests {
         // The clock was set back meanwhile.
         let back = ResourceClock(elapsed: 5, asOf: day, wall: day.addingTimeInterval(-1000), now: at(100))
         #expect(back.elapsed(at(100)) == 5)
+        // The clock was set for the first time meanwhile.
+        let unset = ResourceClock(elapsed: 5, asOf: Date(timeIntervalSince1970: 60), wall: day, now: at(100))
+        #expect(unset.elapsed(at(100)) == 5 && unset.elapsed(at(101)) == 6)
     }
 
     @Test("a clock that stands still counts nothing, in the process and while there is none")

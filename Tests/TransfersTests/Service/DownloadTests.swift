@@ -249,6 +249,22 @@ import Testing
             }
         }
 
+        @Test("a clock that is set for the first time between two processes ends no transfer")
+        func firstSetting() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                let today = harness.wall.value
+                harness.wall.value = Date(timeIntervalSince1970: 60)
+                try await stopAfterABreak(harness, server)
+                harness.wall.value = today
+                let second = try harness.start()
+                defer { second.stop() }
+                let program = TestProgram(second, try harness.description())
+                #expect(try data(try await program.end(of: 1)) == server.content)
+            }
+        }
+
         @Test("a folder of downloads that the program changes counts for what it begins when nothing is left")
         func changedFolder() async throws {
             try await withTimeout {

@@ -12,4 +12,13 @@ package struct WallClock: Sendable {
 
     /// The current time.
     package var now: Date { read() }
+
+    /// A time before all that a clock can show which was ever set: LoadingKit did not exist then. A machine without a
+    /// battery for its clock starts in 1970, or at the time when its system was built.
+    package static let earliestSet = Date(timeIntervalSince1970: 1_700_000_000)
+}
+
+extension Date {
+    /// Whether the clock that showed this time was not set.
+    package var isOfUnsetClock: Bool { self < WallClock.earliestSet }
 }

@@ -154,7 +154,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         let state = TransferState(
             isDelayed: isDelayed, isSuspended: row.isSuspended, needsProgram: row.waitsForProgram)
         // The begin date may have come while no process ran.
-        let asOf = max(row.asOf, row.earliestBeginDate ?? .distantPast)
+        let asOf = row.asOf.isOfUnsetClock ? row.asOf : max(row.asOf, row.earliestBeginDate ?? .distantPast)
         let clock = ResourceClock(elapsed: row.elapsed, asOf: asOf, wall: wall, now: now, runs: state.isTimed)
         let transfer = ServiceTransfer(row, state, clock, in: session)
         session.transfers[row.key.identifier] = transfer
@@ -162,9 +162,11 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         session.economize(transfer)
         if state.isBusy { busyCount += 1 }
         if row.waitsForProgram {
-            let waited = min(max(wall.timeIntervalSince(row.asOf), 0), Self.longestChallenge)
+            let waited = min(ResourceClock.seconds(from: row.asOf, to: wall), Self.longestChallenge)
             transfer.waitEnd = now.advanced(bySeconds: Self.longestChallenge - waited)
         }
+        // From now on the time counts, also while no process runs.
+        if row.asOf.isOfUnsetClock, !wall.isOfUnsetClock { note(transfer) }
         setAlarm(transfer)
         if state.mayStart { perform(.enqueue, transfer) }
     }
