@@ -1,6 +1,8 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -29,6 +31,32 @@ import Testing
                 #expect(Date() >= date)
                 if request != nil { #expect(delegate.files.snapshot == [Data("/other".utf8)]) }
             }
+        }
+    }
+
+    /// The clock is set while the task waits. A machine that wakes up finds its clock later, too, but not its timers.
+    @Test func aDelayedTaskBeginsByTheClockOfTheDay() async throws {
+        let server = try LoopbackServer { .text($0.path) }
+        defer { server.stop() }
+        let (time, clock) = (ManualTime(), Box(Date()))
+        let loop = EventLoop(name: "delayed", time: .manual(time))
+        defer { loop.stop() }
+        try await withTimeout {
+            let delegate = TransferRecorder()
+            let session = makeSession(delegate: delegate, on: loop) {
+                $0.settings.wallClock = WallClock { clock.value }
+            }
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: try BothVersions.request(server, "/first"))
+            task.earliestBeginDate = clock.value.addingTimeInterval(86_400)
+            task.resume()
+            await withCheckedContinuation { done in loop.execute { done.resume() } }
+            time.advance(by: .seconds(86_400))
+            await withCheckedContinuation { done in loop.execute { done.resume() } }
+            #expect(delegate.events.snapshot.isEmpty)
+            clock.update { $0.addTimeInterval(86_400) }
+            time.advance(by: .seconds(60))
+            #expect(await delegate.all() == ["delayed /first", "response", "data", "metrics", "complete ok"])
         }
     }
 

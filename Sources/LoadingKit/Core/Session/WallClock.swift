@@ -1,6 +1,7 @@
 import Foundation
 
-/// The source of the time of day for a session. It determines the age of stored responses.
+/// The source of the time of day for a session. It determines the age of stored responses, and when tasks with a begin
+/// date begin.
 package struct WallClock: Sendable {
     private let read: @Sendable () -> Date
 
@@ -16,6 +17,10 @@ package struct WallClock: Sendable {
     /// A time before all that a clock can show which was ever set: LoadingKit did not exist then. A machine without a
     /// battery for its clock starts in 1970, or at the time when its system was built.
     package static let earliestSet = Date(timeIntervalSince1970: 1_700_000_000)
+
+    /// The interval at which the clock is looked at before a date, in seconds. A timer runs by the monotonic clock,
+    /// which stands while the machine sleeps, and does not know when this clock is set.
+    package static let longestLook = 60.0
 }
 
 extension Date {

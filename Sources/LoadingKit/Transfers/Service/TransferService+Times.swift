@@ -6,8 +6,6 @@ import LoadingKitPrimitives
 extension TransferService {
     /// The time that a challenge may wait for the program, in seconds.
     static let longestChallenge = 86_400.0
-    /// The interval at which the wall clock, which may be set, is checked before a begin date, in seconds.
-    private static let longestLook = 60.0
 
     /// Sets the alarm of a transfer to the time of its next due action.
     func setAlarm(_ transfer: ServiceTransfer) {
@@ -18,7 +16,7 @@ extension TransferService {
         case .backingOff, .needsProgram: next = min(next, transfer.waitEnd)
         case .delayed where transfer.session.returnTimer == nil:
             let seconds = transfer.row.earliestBeginDate?.timeIntervalSince(environment.wallClock.now) ?? 0
-            next = min(next, loop.now.advanced(bySeconds: min(max(seconds, 0), Self.longestLook)))
+            next = min(next, loop.now.advanced(bySeconds: min(max(seconds, 0), WallClock.longestLook)))
         case .delayed, .asking, .queued, .running, .completing: break
         }
         guard next != .distantFuture else { return }

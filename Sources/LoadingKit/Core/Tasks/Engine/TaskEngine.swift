@@ -129,11 +129,11 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     // MARK: Starting
 
     private func begin(_ request: URLRequest, at date: Date?) {
-        guard let delay = date?.timeIntervalSinceNow else { return begin(request) }
+        guard let delay = date?.timeIntervalSince(core.settings.wallClock.now) else { return begin(request) }
         guard delay > 0 else { return beginDelayed(request) }
         // The timer holds the engine until it fires or is cancelled at the task's end, which always occurs. The loop's
         // time is the start of its turn: the date may not quite have come when the timer fires.
-        let timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) {
+        let timer = loop.schedule(at: loop.now.advanced(bySeconds: min(delay, WallClock.longestLook))) {
             self.begin(request, at: self.task.earliestBeginDate)
         }
         if !stage.waitForBeginDate(timer) { timer.cancel() }
