@@ -214,10 +214,11 @@ import Testing
         }
     }
 
-    @Test func credentialsThatAreOver() async throws {
+    @Test(arguments: [("ExpiredToken", 400), ("InvalidAccessKeyId", 403)])
+    func credentialsThatAreOver(code: String, status: Int) async throws {
         let server = try LoopbackServer { request in
             request.fields[name: "Authorization"]?.contains("=KEY2/") == true
-                ? .text("") : Self.error("ExpiredToken", 400)
+                ? .text("") : Self.error(code, status)
         }
         defer { server.stop() }
         let source = Rotating()
@@ -225,6 +226,16 @@ import Testing
         _ = try await session.load("GET", "s3://bucket/k")
         _ = try await session.load("GET", "s3://bucket/k")
         #expect(source.count.withLock { $0 } == 2 && server.requests.count == 3)
+    }
+
+    /// The source has no others.
+    @Test(arguments: [("ExpiredToken", 400), ("InvalidAccessKeyId", 403)])
+    func credentialsThatAreOverAndStay(code: String, status: Int) async throws {
+        let server = try LoopbackServer { _ in Self.error(code, status) }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        #expect(await s3Error { try await session.load("GET", "s3://bucket/k") }?.code == code)
+        #expect(server.requests.count == 1)
     }
 
     // MARK: Errors

@@ -171,6 +171,8 @@ import Testing
             ("skew", try Self.error(403, code("RequestTimeTooSkewed")), date, .clock(serverDate: date)),
             ("skew without a date", try Self.error(403, code("RequestTimeTooSkewed")), nil, nil),
             ("expired", try Self.error(400, code("ExpiredToken")), date, .credentials),
+            ("replaced", try Self.error(403, code("InvalidAccessKeyId")), date, .credentials),
+            ("wrong secret", try Self.error(403, code("SignatureDoesNotMatch")), date, nil),
             ("301", try Self.error(301, code("PermanentRedirect")), date, .region("eu-west-1")),
             ("301 to HEAD", try Self.error(301, "", elsewhere), date, .region("eu-west-1")),
             ("400", try Self.error(400, code("AuthorizationHeaderMalformed")), date, .region("eu-west-1")),
@@ -341,6 +343,8 @@ import Testing
             ("other region", try Self.error(301, "", ["x-amz-bucket-region": "eu-west-1"]), 1, 0.4),
             ("other region again", try Self.error(301, "", ["x-amz-bucket-region": "eu-west-1"]), 3, nil),
             ("unknown region", try Self.error(301), 1, nil),
+            ("replaced key", try answer(403, "InvalidAccessKeyId"), 1, 0.4),
+            ("wrong secret", try answer(403, "SignatureDoesNotMatch"), 1, nil),
         ]
         let wrong = cases.filter { PartRetry.pause(after: $0.error, attempt: $0.attempt, of: 3, random: 1) != $0.pause }
         #expect(wrong.map(\.name) == [])

@@ -22,8 +22,11 @@ struct S3Exchange: Sendable {
         var corrected: Set<S3Error.Kind> = []
         var hasFollowed = false
         var region: String?
+        var refusal: (error: S3Error, credentials: S3Credentials?)?
         while true {
             let signed = try await client.sign(operation, region: region)
+            // The source has no other credentials than those that the server has refused.
+            if let refusal, refusal.credentials == signed.credentials { throw refusal.error }
             let loaded = try await load.next.load(signed.request, redirects: .returned)
             guard let answer = try await failure(loaded, operation.method) else { return loaded }
             let error = S3Error(answer, operation.address)
@@ -40,6 +43,7 @@ struct S3Exchange: Sendable {
                 corrected.insert(error.kind).inserted
             else { throw error }
             client.learn(correction, from: signed, operation.address.bucket)
+            if correction == .credentials { refusal = (error: error, credentials: signed.credentials) }
             region = nil
             guard operation.isRepeatable else { throw error }
         }
@@ -89,7 +93,7 @@ enum S3Correction: Hashable, Sendable {
     case clock(serverDate: Date)
     /// The bucket is in another region.
     case region(String)
-    /// The temporary credentials have expired.
+    /// The temporary credentials have expired, or the key is unknown: it may have been replaced.
     case credentials
 
     /// - Parameters:
@@ -101,6 +105,7 @@ enum S3Correction: Hashable, Sendable {
             guard let serverDate else { return nil }
             self = .clock(serverDate: serverDate)
         case .expiredCredentials: self = .credentials
+        case .badCredentials where error.code == "InvalidAccessKeyId": self = .credentials
         default:
             // A 400 or 403 with another region results from a signature for the wrong one; for a HEAD there is no code.
             guard [301, 307, 308, 400, 403].contains(error.statusCode), let actual = error.region, actual != region,

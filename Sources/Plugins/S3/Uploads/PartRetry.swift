@@ -45,6 +45,8 @@ enum PartRetry {
         case let error as S3Error:
             switch error.kind {
             case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
+            // The source is called again: the key may have been replaced.
+            case .badCredentials: error.code == "InvalidAccessKeyId"
             // The client has recorded the region. It could not send the request again, because its stream was already
             // read.
             case .wrongRegion: error.region != nil
