@@ -193,8 +193,17 @@ import Testing
         for number in 0..<5_000 { state.learn(region: "eu-west-1", of: "bucket\(number)") }
         #expect(state.region(of: "bucket4999", or: "x") == "eu-west-1" && state.region(of: "other", or: "x") == "x")
         #expect(Mirror(reflecting: state).children.contains { ($0.value as? [String: String])?.count ?? 0 <= 1_000 })
-        state.learn(serverDate: Date(timeIntervalSince1970: 100), at: Date(timeIntervalSince1970: 160))
+        let start = ContinuousClock.now
+        func serverDate(at seconds: Double, after passed: Int) -> Double {
+            state.serverDate(at: Date(timeIntervalSince1970: seconds), start + .seconds(passed)).timeIntervalSince1970
+        }
+        #expect(serverDate(at: 50, after: 0) == 50)
+        state.learn(serverDate: Date(timeIntervalSince1970: 100), at: Date(timeIntervalSince1970: 160), start)
         #expect(state.clockSkew == -60)
+        // The clock goes on, and a little faster.
+        #expect(serverDate(at: 1160, after: 1000) == 1100 && serverDate(at: 1200, after: 1000) == 1140)
+        // It is set.
+        #expect(serverDate(at: 5000, after: 1001) == 5000 && serverDate(at: 1161, after: 1001) == 1161)
     }
 
     // MARK: Bodies

@@ -85,7 +85,10 @@ public final class S3Client: Sendable {
     // MARK: For loads
 
     /// The date, corrected by the servers' dates.
-    private var serverDate: Date { options.clock.date().addingTimeInterval(state.withLock { $0.clockSkew }) }
+    private var serverDate: Date {
+        let (date, instant) = (options.clock.date(), ContinuousClock.now)
+        return state.withLock { $0.serverDate(at: date, instant) }
+    }
 
     /// Options, environment and profile. The files are read once.
     func settings() throws -> S3Settings {
@@ -115,8 +118,8 @@ public final class S3Client: Sendable {
     func learn(_ correction: S3Correction, from signed: SignedRequest, _ bucket: String) {
         switch correction {
         case .clock(let serverDate):
-            let date = options.clock.date()
-            state.withLock { $0.learn(serverDate: serverDate, at: date) }
+            let (date, instant) = (options.clock.date(), ContinuousClock.now)
+            state.withLock { $0.learn(serverDate: serverDate, at: date, instant) }
         case .region(let region): state.withLock { $0.learn(region: region, of: bucket) }
         case .credentials: if let used = signed.credentials { credentials?.reject(used) }
         }
@@ -127,10 +130,14 @@ public final class S3Client: Sendable {
 struct S3ClientState: Sendable {
     /// The largest number of buckets with a recorded region.
     static let maximumRegions = 1_000
+    /// Seconds by which this machine's clock moves otherwise than the continuous one only where it was set.
+    private static let maximumDrift: TimeInterval = 60
 
     var settings: S3Settings?
     /// Seconds by which the server's clock is ahead of this machine's.
     private(set) var clockSkew: TimeInterval = 0
+    /// The times at which the skew was recorded.
+    private var skewTimes: (date: Date, instant: ContinuousClock.Instant)?
     private var regions: [String: String] = [:]
 
     func region(of bucket: String, or standard: String) -> String { regions[bucket] ?? standard }
@@ -141,7 +148,17 @@ struct S3ClientState: Sendable {
         regions[bucket] = region
     }
 
-    mutating func learn(serverDate: Date, at date: Date) {
+    mutating func learn(serverDate: Date, at date: Date, _ instant: ContinuousClock.Instant) {
         clockSkew = serverDate.timeIntervalSince(date)
+        skewTimes = (date, instant)
+    }
+
+    /// The server's date. Where this machine's clock was set meanwhile, the recorded skew is that of a wrong clock.
+    mutating func serverDate(at date: Date, _ instant: ContinuousClock.Instant) -> Date {
+        if let times = skewTimes {
+            let drift = date.timeIntervalSince(times.date) - (instant - times.instant) / .seconds(1)
+            if abs(drift) > Self.maximumDrift { (clockSkew, skewTimes) = (0, nil) }
+        }
+        return date.addingTimeInterval(clockSkew)
     }
 }
