@@ -15,10 +15,13 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
     private var waiters: [ProxyQuestions.Waiter: (Result<[Proxy?], any Error>) -> Void] = [:]
     /// For each proxy that could not be reached, the time until which it is tried after the others.
     private var avoided: [Proxy: MonotonicTime] = [:]
-    private var observer: NetworkMonitor.Observer?
+    private var networkWatch: NetworkWatch?
 
     /// The duration of this avoidance, in seconds.
     package static let avoidance = 300.0
+    /// The rest of it after a change of the networks, in seconds: the proxy may be reached from the new one. On some
+    /// machines the networks change all the time.
+    private static let avoidanceAfterChange = 15.0
 
     package init(_ core: SessionCore) {
         loop = core.loop
@@ -44,7 +47,9 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         to target: ProxyTarget, for waiter: UInt64, _ completion: @escaping (Result<[Proxy?], any Error>) -> Void
     ) throws(LoadFailure) {
         if case .proxy(let proxy) = try rules.answer(for: target) { return completion(.success([proxy])) }
-        if observer == nil { observer = networks.observe { [weak self] in self?.forget() } }
+        if networkWatch == nil {
+            networkWatch = NetworkWatch(networks, loop) { [weak self] in self?.networkDidChange() }
+        }
         switch questions.ask(target, for: waiter, now: loop.now) {
         case .known(let proxies): completion(.success(inOrder(proxies)))
         case .waits(let actions):
@@ -76,9 +81,15 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, e
         avoided = [:]
     }
 
+    private func networkDidChange() {
+        questions.forget()
+        guard !avoided.isEmpty else { return }
+        let end = loop.now.advanced(bySeconds: Self.avoidanceAfterChange)
+        avoided = avoided.mapValues { min($0, end) }
+    }
+
     package func end() {
-        observer?.cancel()
-        observer = nil
+        networkWatch = nil
         waiters = [:]
         run(questions.end())
     }

@@ -3,11 +3,11 @@ import Glibc
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitProxies
-import LoadingKitTransport
 import TestSupport
 import Testing
 
 @testable import LoadingKitHTTP
+@testable import LoadingKitTransport
 
 /// Several proxies that are tried in turn.
 @Suite(.usesPeers) struct ProxyRoutesTests {
@@ -290,6 +290,38 @@ import Testing
             time.advance(by: .seconds(301))
             await load(3)
             #expect(first.connections.count == 2 && second.connections.count == 2)
+        }
+    }
+
+    /// Where the networks change all the time, the proxy is not tried again each time, and answers are kept.
+    @Test func afterAChangeOfTheNetworksAFailedProxyIsAvoidedForSeconds() async throws {
+        let (first, second) = (try ScriptedPeer(Self.forward), try ScriptedPeer(Self.forward))
+        defer {
+            first.stop()
+            second.stop()
+        }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        let resolver = TestResolver([ProxyChoice(to: first), ProxyChoice(to: second)])
+        let error = ProxyError(
+            proxy: try #require(ProxyChoice(to: first).server), destination: "h.example:80",
+            cause: .unreachable(TransportError(.connect, "127.0.0.1", .refused)))
+        try await withTimeout {
+            let session = makeSession(on: loop) { $0.resolve(by: resolver) }
+            await Self.report(error, to: session)
+            for (seconds, requests, queries) in [(0, [0, 1], 1), (0, [0, 2], 1), (1, [0, 3], 2), (16, [1, 3], 3)] {
+                time.advance(by: .seconds(seconds))
+                #expect(await session.outcome(of: "http://h.example/") == .ok("proxied"))
+                #expect([first.requests.count, second.requests.count] == requests)
+                #expect(resolver.queries.count == queries)
+                await withCheckedContinuation { done in
+                    loop.execute {
+                        NetworkMonitor.of(loop).report()
+                        done.resume()
+                    }
+                }
+            }
         }
     }
 
