@@ -51,11 +51,18 @@ final class StoredResponse: Sendable {
     /// Offsets in decoded data are not offsets in the representation.
     var isDecoded: Bool { fields.contains(.contentEncoding) }
 
+    /// The age of a response that was received long after now is unknown, as the clock was wrong then. It counts as
+    /// stale, so that it is validated.
     func freshness(now: Date) -> Freshness {
         let atReceipt = facts.freshnessAtReceipt
         let since = now.timeIntervalSince(facts.metadata.responseTime)
-        return Freshness(lifetime: atReceipt.lifetime, age: atReceipt.age + max(0, since))
+        let age =
+            since < -Self.largestStepBack ? max(atReceipt.age, atReceipt.lifetime) : atReceipt.age + max(0, since)
+        return Freshness(lifetime: atReceipt.lifetime, age: age)
     }
+
+    /// The largest step by which a clock is set back that has no effect on the responses received before, in seconds.
+    private static let largestStepBack: TimeInterval = 86_400
 
     /// Whether the response may answer every request without credentials, whatever the request's fields.
     var isForEverybody: Bool { metadata.owner.isNobody && metadata.varyKey.isEmpty }
