@@ -56,6 +56,20 @@ struct DownloadFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 1)
     }
 
+    @Test("counts the age of what was left before the clock was set from when it is set")
+    func unsetClock() throws {
+        do {
+            let gone = folder()
+            _ = try leave(1, in: gone, hoursAgo: Date().timeIntervalSince1970 / 3600 - 1)
+        }
+        folder().sweep()
+        #expect(sizes == [1])
+        folder().sweep(Date(timeIntervalSinceNow: 23 * 3600))
+        #expect(sizes == [1])
+        folder().sweep(Date(timeIntervalSinceNow: 25 * 3600))
+        #expect(sizes.isEmpty)
+    }
+
     @Test("holds a bounded number of bytes and files of processes that are gone, the newest")
     func bound() throws {
         for hours in 1...6 {

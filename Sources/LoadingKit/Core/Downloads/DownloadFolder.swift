@@ -130,7 +130,7 @@ package final class DownloadFolder: Sendable {
     /// Removes files of ended processes: those that are too old, and the oldest ones beyond the size limit. Several
     /// processes may do so at the same time.
     func sweep(_ now: Date = Date()) {
-        var files = leftFiles(in: path)
+        var files = leftFiles(in: path, now)
         var gone = files.filter { now.timeIntervalSince($0.changed) > limits.age }
         for folder in folders {
             let descriptor = SystemCalls.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -138,7 +138,7 @@ package final class DownloadFolder: Sendable {
             defer { SystemCalls.closeLocked(descriptor) }
             // Locked: its process is running, or another process sweeps the folder.
             guard SystemCalls.lock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
-            let found = leftFiles(in: folder)
+            let found = leftFiles(in: folder, now)
             let old = found.filter { now.timeIntervalSince($0.changed) > limits.age }
             for file in old { _ = SystemCalls.unlink(file.path) }
             // The folder is removed while it is locked: a process that has just created it sees that it is gone. A
@@ -164,15 +164,27 @@ package final class DownloadFolder: Sendable {
         let changed: Date
     }
 
-    private func leftFiles(in folder: String) -> [LeftFile] {
+    /// The age of a file that was written before the clock was set is unknown. It is counted from now on.
+    private func leftFiles(in folder: String, _ now: Date) -> [LeftFile] {
         names(in: folder).filter(Self.isName).compactMap { name in
             var status = stat()
             let path = "\(folder)/\(name)"
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            return LeftFile(
-                path: path, size: Int64(status.st_size),
-                changed: Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec)))
+            var changed = Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec))
+            if changed.isOfUnsetClock, !now.isOfUnsetClock {
+                Self.setChanged(path, now)
+                changed = now
+            }
+            return LeftFile(path: path, size: Int64(status.st_size), changed: changed)
         }
+    }
+
+    private static func setChanged(_ path: String, _ date: Date) {
+        let descriptor = SystemCalls.open(path, O_RDONLY | O_NOFOLLOW)
+        guard let descriptor = Int32(exactly: descriptor), descriptor >= 0 else { return }
+        let seconds = Int64(date.timeIntervalSince1970)
+        _ = SystemCalls.setModificationTime(descriptor, seconds: seconds, nanoseconds: 0)
+        SystemCalls.close(descriptor)
     }
 
     private var folders: [String] {

@@ -14,8 +14,8 @@ package struct WallClock: Sendable {
     /// The current time.
     package var now: Date { read() }
 
-    /// A time before all that a clock can show which was ever set: LoadingKit did not exist then. A machine without a
-    /// battery for its clock starts in 1970, or at the time when its system was built.
+    /// Before this time no clock that is set can be: LoadingKit did not exist then. A machine without a battery for its
+    /// clock starts in 1970.
     package static let earliestSet = Date(timeIntervalSince1970: 1_700_000_000)
 
     /// The interval at which the clock is looked at before a date, in seconds. A timer runs by the monotonic clock,
