@@ -54,6 +54,25 @@ import Testing
         }
     }
 
+    /// The monotonic clock, by which a connection is idle, stands while the machine sleeps.
+    @Test("what was idle when the machine went to sleep is not used")
+    func sleep() async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "sleep", time: .manual(time))
+        defer { loop.stop() }
+        let session = makeSession(on: loop)
+        try await withTimeout {
+            for (asleep, connections) in [(0, 1), (0, 1), (86_400, 2), (0, 2)] as [(UInt64, Int)] {
+                time.sleep(seconds: asleep)
+                time.advance(by: .seconds(2))
+                #expect(await session.outcome(peer.request()) == .ok("a"))
+                #expect(peer.connections.count == connections)
+            }
+        }
+    }
+
     @Test("of HTTP/2, too", arguments: BothVersions.all)
     func bothVersions(version: String) async throws {
         let connections = IdleConnections(limit: 4)

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -50,6 +51,25 @@ import Testing
             }
         }
         #expect(connectionCount(server) == 2)
+    }
+
+    /// The monotonic clock, by which a connection is idle, stands while the machine sleeps.
+    @Test func connectionsThatWereIdleDuringSleepAreUsedNoMore() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "sleep", time: .manual(time))
+        defer { loop.stop() }
+        let session = makeFTPSession(on: loop)
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            for (asleep, connections) in [(0, 1), (0, 1), (86_400, 2), (0, 2)] as [(UInt64, Int)] {
+                time.sleep(seconds: asleep)
+                time.advance(by: .seconds(2))
+                #expect(await session.outcome(server.url()) == .loaded(FaultyFTPServer.file))
+                #expect(connectionCount(server) == connections)
+            }
+        }
     }
 
     @Test func resetConnectionsAreUsedNoMore() async throws {

@@ -12,6 +12,14 @@ package enum TimeSource: Sendable {
         case .manual(let time): time.now
         }
     }
+
+    /// The time for which the machine has been asleep, which ``now`` does not count.
+    var nanosecondsAsleep: UInt64 {
+        switch self {
+        case .system: SystemCalls.nanosecondsAsleep()
+        case .manual(let time): time.nanosecondsAsleep
+        }
+    }
 }
 
 /// A clock that stands still until a test advances it.
@@ -25,6 +33,7 @@ package final class ManualTime: Sendable {
 
     private struct State {
         var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        var nanosecondsAsleep: UInt64 = 0
         var loops: [WeakLoop] = []
     }
 
@@ -33,6 +42,11 @@ package final class ManualTime: Sendable {
     package init() {}
 
     package var now: MonotonicTime { state.withLock { $0.now } }
+
+    var nanosecondsAsleep: UInt64 { state.withLock { $0.nanosecondsAsleep } }
+
+    /// The machine sleeps for this time. The clock stands meanwhile. From any thread.
+    package func sleep(seconds: UInt64) { state.withLock { $0.nanosecondsAsleep += seconds * 1_000_000_000 } }
 
     /// Advances the clock, and queues the due timers on each of its loops. From any thread.
     ///

@@ -266,6 +266,15 @@ extension SystemCalls {
         return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
     }
 
+    /// The time for which the machine has been asleep. The monotonic clock stands meanwhile.
+    static func nanosecondsAsleep() -> UInt64 {
+        let awake = monotonicNanoseconds()
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        let all = UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
+        return all > awake ? all - awake : 0
+    }
+
     static func wakeUp(_ eventDescriptor: Int32) {
         var one: UInt64 = 1
         // The write cannot be short. It fails only if the counter is full, and then the loop is awake anyway.

@@ -133,7 +133,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         session.loop.executeLater { [weak self] in self?.receive() }
     }
 
-    func networkDidChange() {
+    func networkDidChange(afterSleep: Bool) {
+        if afterSleep, load == nil { return close(.idle) }
         guard key.use.isSelectedBySystem, control.stream?.hasLostRoute == true else { return }
         retire(.lost)
     }

@@ -49,10 +49,12 @@ final class FTPSession: SessionResource {
     private var isClosed = false
     private let networks: NetworkMonitor
     private var networkWatch: NetworkWatch?
+    private var sleepWatch: SleepWatch
 
     init(_ core: SessionCore) {
         loop = core.loop
         networks = core.networks
+        sleepWatch = SleepWatch(core.loop)
         settings = core.settings
         proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
@@ -79,6 +81,8 @@ final class FTPSession: SessionResource {
 
     /// Assigns a connection to a load, at once or when one becomes available.
     func submit(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool, goesFirst: Bool) {
+        // Servers have closed idle connections meanwhile, and the network may have lost what they sent.
+        if sleepWatch.noticeSleep(loop.now) { networkDidChange(afterSleep: true) }
         loads[load.number] = load
         let request = FTPConnectionPool.Request(
             load: load.number, key: key, needsFresh: needsFresh, goesFirst: goesFirst, priority: load.priority)
@@ -152,9 +156,9 @@ final class FTPSession: SessionResource {
         networkWatch = NetworkWatch(networks, loop) { [weak self] in self?.networkDidChange() }
     }
 
-    func networkDidChange() {
+    func networkDidChange(afterSleep: Bool = false) {
         connector.networkDidChange()
-        for connection in Array(connections.values) { connection.networkDidChange() }
+        for connection in Array(connections.values) { connection.networkDidChange(afterSleep: afterSleep) }
     }
 
     // MARK: SessionResource

@@ -573,8 +573,9 @@ final class ConnectionPoolDriver: RoutePool {
     func closeExpired() { run(pool.closeExpired(now: loop.now)) }
     func retireAll() { run(pool.retireAll(now: loop.now)) }
 
-    func networkDidChange() {
-        let stale = route.use.isSelectedBySystem ? connections.ids.filter { connections[$0]?.hasLostRoute == true } : []
+    func networkDidChange(afterSleep: Bool) {
+        var stale = route.use.isSelectedBySystem ? connections.ids.filter { connections[$0]?.hasLostRoute == true } : []
+        if afterSleep { stale += pool.http1.idleConnections }
         run(pool.networkDidChange(stale: stale, now: loop.now))
         for connection in leaving { connection.check() }
     }

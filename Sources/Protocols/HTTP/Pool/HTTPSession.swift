@@ -24,6 +24,7 @@ final class HTTPSession: SessionResource {
     private var sweepTimer: LoopTimer?
     private let networks: NetworkMonitor
     private var networkWatch: NetworkWatch?
+    @exclusivity(unchecked) private var sleepWatch: SleepWatch  // calls nobody
     /// Whether the session has ended. Its pools keep no idle connection then.
     @exclusivity(unchecked) private(set) var isClosed = false
     private let makePool: (RouteRecord, OriginRecord, HTTPSession) -> any RoutePool
@@ -33,6 +34,7 @@ final class HTTPSession: SessionResource {
         self.makePool = makePool
         loop = core.loop
         networks = core.networks
+        sleepWatch = SleepWatch(core.loop)
         authenticationTurns = AuthenticationTurns(core.loop)
         settings = core.settings
         use = NetworkUse(core.settings)
@@ -78,6 +80,7 @@ final class HTTPSession: SessionResource {
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
         guard let record = exchange.destination?.route, let origin = exchange.destination?.origin else { return }
+        checkAfterSleep()
         // The request gets its own connection, unless there is one with a stream that may switch (RFC 8441).
         if record.route.switching == .inAnyVersion, origin.shared(record)?.pool?.submitUpgrade(exchange) == true {
             return
@@ -132,6 +135,7 @@ final class HTTPSession: SessionResource {
 
     private func sweep() {
         sweepTimer = nil
+        checkAfterSleep()
         let pools = origins.pools
         for pool in pools { pool.closeExpired() }
         if pools.contains(where: \.hasIdleConnection) { scheduleSweep() }
@@ -145,10 +149,14 @@ final class HTTPSession: SessionResource {
         networkWatch = NetworkWatch(networks, loop) { [weak self] in self?.networkDidChange() }
     }
 
-    func networkDidChange() {
+    func networkDidChange(afterSleep: Bool = false) {
         connector.networkDidChange()
-        for pool in origins.pools { pool.networkDidChange() }
+        for pool in origins.pools { pool.networkDidChange(afterSleep: afterSleep) }
     }
+
+    /// If the machine has slept, connections are checked as after a change of the networks, and no idle one of HTTP/1.1
+    /// is used: servers have closed them, and the network may have lost what they sent.
+    private func checkAfterSleep() { if sleepWatch.noticeSleep(loop.now) { networkDidChange(afterSleep: true) } }
 
     // MARK: SessionResource
 

@@ -207,8 +207,8 @@ protocol RoutePool: HostPool {
     func closeExpired()
     /// Later requests open new connections.
     func retireAll()
-    /// The system's networks have changed.
-    func networkDidChange()
+    /// The system's networks have changed, or may have, as the machine has slept.
+    func networkDidChange(afterSleep: Bool)
     func sessionDidEnd()
 }
 

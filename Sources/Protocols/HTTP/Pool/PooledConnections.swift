@@ -96,6 +96,7 @@ extension HTTPConnectionPool {
             id.index < retirements.count ? retirements[id.index] : .distantFuture
         }
 
+        var idleConnections: [ConnectionID] { idle.map(\.id) }
         var activeConnections: [ConnectionID] { active.compactMap(\.self) }
         func isActive(_ id: ConnectionID) -> Bool { id.index < active.count && active[id.index] == id }
 
