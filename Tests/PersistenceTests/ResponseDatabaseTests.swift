@@ -231,6 +231,30 @@
             #expect(try test.bodyCount() == 200)
         }
 
+        @Test("keys of responses that another process has removed do not stay known, and others do")
+        func removedKeys() async throws {
+            let test = try CacheFolder()
+            let (one, two) = (test.store(), test.store())
+            func known() -> [Int] { (0..<400).filter { one.files.checkPresence(of: test.key($0)).mayHave } }
+            for index in 0..<300 { two.store(test.entry("2"), for: test.key(index)) }
+            await test.flush(two)
+            one.files.look()
+            #expect(known() == Array(0..<300))
+            two.removeAll()
+            two.store(test.entry("2"), for: test.key(301))
+            await test.flush(two)
+            // Whether it is written before the look, or after it.
+            one.store(test.entry("1"), for: test.key(302))
+            one.files.look()
+            #expect(known() == [301, 302])
+            await test.flush(one)
+            two.store(test.entry("2"), for: test.key(303))
+            await test.flush(two)
+            one.files.look()
+            #expect(known() == [301, 302, 303])
+            #expect(test.contents(one, 302) == ["1"])
+        }
+
         @Test("a later process finds it, one that is alone removes what belongs to nothing, and none that is not")
         func orphans() async throws {
             let test = try CacheFolder()

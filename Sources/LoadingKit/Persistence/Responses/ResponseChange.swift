@@ -40,6 +40,9 @@ struct PendingChanges: Sendable {
 
     func contains(_ key: CacheKey) -> Bool { concerningAll > 0 || keys[key] != nil }
 
+    /// The keys of the changes that concern a single key.
+    var keysOfChanges: [CacheKey] { Array(keys.keys) }
+
     mutating func insert(_ change: ResponseChange) {
         if let key = change.key { keys[key, default: 0] += 1 }
         if change.concernsAll { concerningAll += 1 }
@@ -61,12 +64,22 @@ struct KnownKeys: Sendable {
     private var isComplete = false
     /// The last row that was read.
     private(set) var last: Int64 = 0
+    /// While all rows are read, to replace the set: the keys that it keeps, as their rows may be too new to be read.
+    private var kept: Set<Int>?
+
+    var count: Int { hashes.count }
 
     func mayContain(_ key: CacheKey) -> Bool { !isComplete || hashes.contains(key.hashValue) }
 
-    mutating func insert(_ key: CacheKey) { hashes.insert(key.hashValue) }
+    mutating func insert(_ key: CacheKey) {
+        hashes.insert(key.hashValue)
+        kept?.insert(key.hashValue)
+    }
 
-    mutating func remove(_ key: CacheKey) { hashes.remove(key.hashValue) }
+    mutating func remove(_ key: CacheKey) {
+        hashes.remove(key.hashValue)
+        kept?.remove(key.hashValue)
+    }
 
     /// All rows up to a number are known.
     mutating func insert(_ new: Set<Int>, upTo last: Int64) {
@@ -74,4 +87,21 @@ struct KnownKeys: Sendable {
         isComplete = true
         self.last = max(self.last, last)
     }
+
+    /// All rows are about to be read. False where another thread already does so.
+    mutating func beginReplacement(keeping keys: [CacheKey]) -> Bool {
+        guard kept == nil else { return false }
+        kept = Set(keys.map(\.hashValue))
+        return true
+    }
+
+    /// All rows, up to a number, were read. Later ones that were known are found again.
+    mutating func replace(by all: Set<Int>, upTo last: Int64) {
+        hashes = all.union(kept ?? [])
+        kept = nil
+        isComplete = true
+        self.last = last
+    }
+
+    mutating func cancelReplacement() { kept = nil }
 }

@@ -32,6 +32,8 @@
         static let retryInterval: UInt64 = 60_000_000_000
         /// The time for which other processes' responses may be missed, in nanoseconds.
         private static let lookInterval: UInt64 = 1_000_000_000
+        /// The number of known keys without rows that are not worth a look at all rows, however few there are.
+        private static let mostOutdatedKeys = 256
 
         let database: StoreDatabase
         let bodies: BodyFolder
@@ -190,10 +192,35 @@
         private func learnKeys() throws {
             let last = state.withLock { $0.known.last }
             var found: Set<Int> = []
-            let end = try database.read { connection in
-                try ResponseIndex.keys(after: last, connection) { found.insert($0.hashValue) }
+            let read = try database.read { connection in
+                let end = try ResponseIndex.keys(after: last, connection) { found.insert($0.hashValue) }
+                return (end: end, rows: try ResponseIndex.count(connection))
             }
-            state.withLock { $0.known.insert(found, upTo: end ?? 0) }
+            let count = state.withLock { state in
+                state.known.insert(found, upTo: read?.end ?? 0)
+                return state.known.count
+            }
+            // Other processes remove rows without telling this one.
+            if count > 2 * (read?.rows ?? 0) + Self.mostOutdatedKeys { try learnAllKeys() }
+        }
+
+        /// Replaces the known keys by those of the rows that there are now.
+        private func learnAllKeys() throws {
+            let isFirst = state.withLock { state in
+                let pending = state.pending.keysOfChanges
+                return state.known.beginReplacement(keeping: pending)
+            }
+            guard isFirst else { return }
+            var found: Set<Int> = []
+            do {
+                let end = try database.read { connection in
+                    try ResponseIndex.keys(after: 0, connection) { found.insert($0.hashValue) }
+                }
+                state.withLock { $0.known.replace(by: found, upTo: end ?? 0) }
+            } catch {
+                state.withLock { $0.known.cancelReplacement() }
+                throw error
+            }
         }
 
         /// Damage needs no action, as the next use creates a new database. A lock by another process is temporary, and

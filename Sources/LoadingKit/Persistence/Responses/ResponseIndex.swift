@@ -77,6 +77,10 @@
             max(0, try connection.first(Int.self, "SELECT bytes FROM usage") ?? 0)
         }
 
+        static func count(_ connection: SQLiteConnection) throws -> Int {
+            try connection.first(Int.self, "SELECT count(*) FROM response") ?? 0
+        }
+
         /// Calls `body` with the keys of the responses stored after a row. Returns the last row's number.
         static func keys(
             after id: Int64, _ connection: SQLiteConnection, _ body: (CacheKey) -> Void
