@@ -90,6 +90,29 @@ struct URLCredentialStorageTests {
         #expect(proposed == nil)
     }
 
+    @Test("of what sessions store for their own time the latest is kept, and all that the program has set")
+    func limit() {
+        let storage = URLCredentialStorage()
+        let (own, later, permanent) = (Self.makeSpace("own"), Self.makeSpace("later"), Self.makeSpace("permanent"))
+        storage.set(Self.credential("a"), for: own)
+        storage.serverDidAccept(Self.credential("a", "new"), for: own)
+        storage.serverDidAccept(Self.credential("b"), for: own)
+        let accepted = Self.credential("a")
+        storage.serverDidAccept(accepted, for: later)
+        storage.set(accepted, for: later)
+        storage.serverDidAccept(Self.credential("a", "p", .permanent), for: permanent)
+        for index in 0..<20_000 {
+            storage.serverDidAccept(Self.credential("a"), for: Self.makeSpace("\(index)"))
+        }
+        #expect(storage.allCredentials.count <= 10_003)
+        #expect(storage.credentials(for: own) == ["a": Self.credential("a", "new")])
+        #expect(storage.defaultCredential(for: later) == accepted)
+        #expect(storage.credentials(for: permanent)?.count == 1)
+        let first = Self.makeSpace("0")
+        #expect(storage.credentials(for: first) == nil && storage.defaultCredential(for: first) == nil)
+        #expect((12_000..<20_000).allSatisfy { storage.defaultCredential(for: Self.makeSpace("\($0)")) != nil })
+    }
+
     @Test("changes, and nothing else, are told of")
     func notifications() {
         let storage = URLCredentialStorage()

@@ -10,6 +10,7 @@ enum SessionRows {
             "origins": { try origins($0) },
             "origins-refused": { refused($0) },
             "request-fields": { fields($0) },
+            "credentials": { credentials($0) },
         ]
     }
 
@@ -31,6 +32,18 @@ enum SessionRows {
         var request = Stub.answer.request
         request.allHTTPHeaderFields = Dictionary(uniqueKeysWithValues: (0..<count).map { ("X-Field-\($0)", "\($0)") })
         precondition(request.allHTTPHeaderFields?.count == count)
+    }
+
+    /// One for each server, in one storage.
+    private static func credentials(_ count: Int) {
+        let storage = URLCredentialStorage()
+        for number in 0..<count {
+            let space = URLProtectionSpace(
+                host: "\(number).example", port: 443, protocol: NSURLProtectionSpaceHTTPS, realm: nil,
+                authenticationMethod: nil)
+            storage.set(URLCredential(user: "user", password: "password", persistence: .forSession), for: space)
+        }
+        precondition(storage.allCredentials.count == count)
     }
 
     /// A connection to each is kept, until the session ends.

@@ -12,6 +12,7 @@ import Testing
         ("tasks", 100), ("redirects", 100), ("cancelled-first-to-last", 100), ("cancelled-last-to-first", 100),
         ("tasks-invalidated", 100), ("tasks-invalidated-when-finished", 100), ("deadlines", 100), ("all-tasks", 100),
         ("sessions", 10), ("origins", 20), ("origins-refused", 50), ("request-fields", 200),
+        ("credentials", 500),
         ("queued-served", 50), ("queued-cancelled-first-to-last", 50), ("queued-cancelled-last-to-first", 50),
         ("queued-invalidated", 50), ("attributes", 300), ("har-boundary", 1_000),
         ("har-cookies", 2_000), ("event-lines", 1000),

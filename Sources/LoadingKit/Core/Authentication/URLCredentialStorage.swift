@@ -7,7 +7,8 @@ import LoadingKitTransport
 /// Follows Apple's `URLCredentialStorage`. It is thread-safe. A credential's persistence decides how long it is stored:
 ///
 /// - ``URLCredential/Persistence/none``: not at all.
-/// - ``URLCredential/Persistence/forSession``: as long as the storage exists.
+/// - ``URLCredential/Persistence/forSession``: as long as the storage exists. Of those that sessions store, after a
+///   server has accepted them, only the latest 10,000 are kept.
 /// - ``URLCredential/Persistence/permanent``: on disk, if the storage has a store there.
 ///
 /// A credential with a ``ClientIdentity`` is never stored on disk. Its key is the subject of its certificate, in place
@@ -15,9 +16,22 @@ import LoadingKitTransport
 ///
 /// A session may call the methods of a subclass on its event loop: they must not block.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
+    /// The largest number of credentials that sessions have stored for their own time. Beyond it, the oldest are
+    /// removed.
+    private static let maximumOfSessions = 10_000
+
+    /// The place of a credential in a storage.
+    private struct Place: Hashable, Sendable {
+        let space: URLProtectionSpace
+        let user: String
+    }
+
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
         var defaultUsers: [URLProtectionSpace: String] = [:]
+        /// The credentials that sessions have stored for their own time, and not the program, with increasing numbers.
+        var ofSessions: [Place: UInt64] = [:]
+        var lastOfSessions: UInt64 = 0
         /// The store of permanent credentials; nil for a storage in memory.
         var store: (any CredentialStore)?
         /// The version of the store that was loaded last by ``reload()``.
@@ -41,6 +55,33 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         mutating func removePermanent() {
             credentials = credentials.mapValues { $0.filter { !$0.value.isPermanent } }.filter { !$0.value.isEmpty }
             defaultUsers = defaultUsers.filter { credentials[$0.key]?[$0.value] != nil }
+        }
+
+        /// Removes a credential, and returns it. What is to be destroyed without the lock is added to `released`.
+        mutating func remove(
+            _ user: String, of space: URLProtectionSpace, _ released: inout [any Sendable]
+        ) -> URLCredential? {
+            let old = credentials[space]?.removeValue(forKey: user)
+            if let old { released.append(old) }
+            var spaces = [ofSessions.removeKey(Place(space: space, user: user))?.space]
+            if credentials[space]?.isEmpty == true { spaces.append(credentials.removeKey(space)) }
+            if defaultUsers[space] == user { spaces.append(defaultUsers.removeKey(space)) }
+            released.append(spaces.compactMap { $0 })
+            return old
+        }
+
+        /// A session has stored a credential. Beyond the limit several are removed at once, so that they are not sorted
+        /// for each one.
+        mutating func noteOfSession(_ place: Place) -> Effect {
+            lastOfSessions += 1
+            ofSessions[place] = lastOfSessions
+            guard ofSessions.count > URLCredentialStorage.maximumOfSessions else { return .none }
+            var released: [any Sendable] = []
+            let count = 1 + URLCredentialStorage.maximumOfSessions / 8
+            for (place, _) in ofSessions.sorted(by: { $0.value < $1.value }).prefix(count) {
+                _ = remove(place.user, of: place.space, &released)
+            }
+            return Effect(hasChanged: true, saved: [], released: released)
         }
     }
 
@@ -137,6 +178,23 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
+    /// Stores a credential that a server or proxy has accepted, as ``set(_:for:)`` does. The number of credentials that
+    /// sessions have stored for their own time, and that the program has not stored, too, is limited.
+    package func serverDidAccept(_ credential: URLCredential, for space: URLProtectionSpace) {
+        let place = credential.storageName.map { Place(space: space, user: $0) }
+        let isOfProgram = state.withLock { state -> Bool in
+            guard let place, state.credentials[space]?[place.user] != nil else { return false }
+            return state.ofSessions[place] == nil
+        }
+        set(credential, for: space)
+        guard let place, !isOfProgram, credential.persistence == .forSession else { return }
+        change { state in
+            // The program may have replaced it meanwhile.
+            guard state.credentials[space]?[place.user] === credential else { return .none }
+            return state.noteOfSession(place)
+        }
+    }
+
     /// Removes the credential for the same user, from disk also where another process has stored it. A synchronizable
     /// credential is ignored.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
@@ -152,21 +210,22 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
             guard let user = credential.storageName else { return .none }
-            let old = state.credentials[space]?.removeValue(forKey: user)
-            if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
-            if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
+            var released: [any Sendable] = []
+            let old = state.remove(user, of: space, &released)
             // The store may have a credential of this user that another process has stored.
             var saved = [CredentialChange.forget(user: user, space)]
             if let name = old?.storageName, !name.hasSameBytes(as: user) { saved.append(.forget(user: name, space)) }
-            return Effect(hasChanged: old != nil, saved: saved)
+            return Effect(hasChanged: old != nil, saved: saved, released: released)
         }
     }
 
     package func removeAll() {
         change { state in
-            defer { (state.credentials, state.defaultUsers) = ([:], [:]) }
+            defer { (state.credentials, state.defaultUsers, state.ofSessions) = ([:], [:], [:]) }
             // The store may have credentials of another process, which are removed, too.
-            return Effect(hasChanged: !state.credentials.isEmpty || state.store != nil, saved: [.forgetAll])
+            return Effect(
+                hasChanged: !state.credentials.isEmpty || state.store != nil, saved: [.forgetAll],
+                released: [state.credentials, state.defaultUsers, state.ofSessions])
         }
     }
 
@@ -183,6 +242,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let hasChanged: Bool
         /// The changes of the store; empty where nothing on disk changes.
         let saved: [CredentialChange]
+        /// The removed or replaced objects. They are destroyed after the lock is released: a `deinit` may be the
+        /// program's.
+        var released: [any Sendable] = []
     }
 
     /// The stored credential for the same user, if it is equal. Compared without the lock: `isEqual(_:)` may be the
@@ -202,7 +264,12 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let wasDefault = state.defaultUsers[space] == user
         let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
         if isDefault { state.defaultUsers[space] = user }
-        if let old, old === equal, isDefault == wasDefault { return .none }
+        var released: [any Sendable] = []
+        if let old { released.append(old) }
+        if let place = state.ofSessions.removeKey(Place(space: space, user: user)) { released.append(place) }
+        if let old, old === equal, isDefault == wasDefault {
+            return Effect(hasChanged: false, saved: [], released: released)
+        }
         var saved: [CredentialChange] = []
         // The store replaces the old credential only if its user has the same bytes: its name may be in another form of
         // Unicode.
@@ -214,23 +281,21 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         if credential.isPermanent {
             saved.append(.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault)))
         }
-        return Effect(hasChanged: true, saved: saved)
+        return Effect(hasChanged: true, saved: saved, released: released)
     }
 
     /// Makes a change, saves it, and posts a notification.
     private func change(_ body: (inout State) -> Effect) {
-        let (effect, former) = state.withLock { state -> (Effect, State) in
-            let former = state
+        let effect = state.withLock { state -> Effect in
             let effect = body(&state)
             if !effect.saved.isEmpty {
                 // Called while the lock is held, so that changes are saved in their order.
                 state.store?.save(effect.saved)
                 state.saveCount += 1
             }
-            return (effect, former)
+            return effect
         }
-        // Removed credentials are destroyed after the lock is released: their `deinit` may be the program's.
-        withExtendedLifetime(former) { if effect.hasChanged { postChanged() } }
+        withExtendedLifetime(effect) { if effect.hasChanged { postChanged() } }
     }
 
     /// Posts the notification outside the event loop: an observer may block, or wait for the main thread.
@@ -250,6 +315,14 @@ extension URLCredential {
     /// The key of the credential in a storage: the user name, or the subject of the identity's certificate. Nil for
     /// trust in a server, which is not stored.
     fileprivate var storageName: String? { user ?? identity?.certificate.subject }
+}
+
+extension Dictionary {
+    /// Removes an entry, and returns its key as it was stored.
+    fileprivate mutating func removeKey(_ key: Key) -> Key? {
+        guard let index = index(forKey: key) else { return nil }
+        return remove(at: index).key
+    }
 }
 
 extension NSNotification.Name {

@@ -111,7 +111,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case (.logIn(let refusal), .connecting(let plan, let connection)): loginDidFail(refusal, plan, connection)
         case (.givePassword, .connecting(let plan, let connection)): loginDidFail(nil, plan, connection)
         case (.ready, .connecting(let plan, let connection)):
-            session.serverDidAccept(plan.login, plan.request.server, for: resources.task)
+            session.serverDidAccept(plan.login, plan.request.server)
             connection.didOpen()
             beginTransfer(plan, connection, isReused: false)
         case (.report(let facts), .transferring(let transfer)): fileIsKnown(facts, transfer)

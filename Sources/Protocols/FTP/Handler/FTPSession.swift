@@ -64,10 +64,10 @@ final class FTPSession: SessionResource {
 
     // MARK: Credentials
 
-    func serverDidAccept(_ login: FTPLogin, _ server: FTPServer, for task: URLSessionTask) {
+    func serverDidAccept(_ login: FTPLogin, _ server: FTPServer) {
         guard let credential = login.credentialOfProgram, credential.persistence != .none else { return }
         accepted.set(credential, for: server, limit: Self.maximumServers)
-        settings.credentialStorage?.set(credential, for: server.protectionSpace, task: task)
+        settings.credentialStorage?.serverDidAccept(credential, for: server.protectionSpace)
     }
 
     func serverDidRefuse(_ login: FTPLogin, _ server: FTPServer) {

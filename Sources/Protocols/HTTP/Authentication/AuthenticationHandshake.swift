@@ -252,7 +252,7 @@ final class AuthenticationHandshake {
         case .unchanged, .renewed, .refused: break
         }
         if !inUse.isRemembered, !inUse.isOfURL, !inUse.offer.isDefault(inUse.credential) {
-            context.storage?.set(inUse.credential, for: space, task: context.task)
+            context.storage?.serverDidAccept(inUse.credential, for: space)
         }
         // A scheme that is bound to a connection starts over on each connection.
         context.memory.remember(
