@@ -42,6 +42,66 @@
             #expect(try store.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 100)
         }
 
+        @Test("of many databases few are open, and all have what was written")
+        func manyDatabases() throws {
+            let folder = try TemporaryFolder()
+            let open = OpenDatabases(32)
+            let stores = (0..<100).map { index in
+                StoreDatabase(
+                    url: folder.file("\(index).sqlite"), schema: Self.schema, durability: .process, among: open)
+            }
+            for (index, store) in stores.enumerated() {
+                try store.write { try $0.run("INSERT INTO t VALUES (?)", [index]) }
+            }
+            let path = folder.url.resolvingSymlinksInPath().path + "/"
+            let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            let count = files.filter { $0.hasPrefix(path) }.count
+            #expect(count > 0 && count <= 32 * 5, "\(count)")
+            for (index, store) in stores.enumerated() {
+                let found = try store.read { try $0.rows("SELECT a FROM t") { $0.value(0, Int.self) } }
+                #expect(found == [index])
+            }
+        }
+
+        @Test("a change by another process counts also where the database was closed meanwhile")
+        func versionAfterClosing() throws {
+            let folder = try TemporaryFolder()
+            let open = OpenDatabases(1)
+            let file = folder.file("a.sqlite")
+            let store = StoreDatabase(url: file, schema: Self.schema, among: open)
+            #expect(try store.version() == nil)
+            try store.write { try $0.run("INSERT INTO t VALUES (1)") }
+            let version = try store.version()
+            #expect(version != nil)
+            #expect(try store.version() == version)
+            let next = StoreDatabase(url: folder.file("b.sqlite"), schema: Self.schema, among: open)
+            try next.write { try $0.run("INSERT INTO t VALUES (2)") }
+            let other = StoreDatabase(url: file, schema: Self.schema)
+            try other.write { try $0.run("INSERT INTO t VALUES (3)") }
+            #expect(try store.version() != version)
+            #expect(try store.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 2)
+        }
+
+        /// The database that is closed is in use, and closes the other one in turn.
+        @Test("a transaction goes on where its database is closed")
+        func closingInUse() throws {
+            let folder = try TemporaryFolder()
+            let open = OpenDatabases(1)
+            let (one, two) = (
+                StoreDatabase(url: folder.file("a.sqlite"), schema: Self.schema, among: open),
+                StoreDatabase(url: folder.file("b.sqlite"), schema: Self.schema, among: open)
+            )
+            try one.write { connection in
+                try connection.run("INSERT INTO t VALUES (1)")
+                try two.write { try $0.run("INSERT INTO t VALUES (2)") }
+                try connection.run("INSERT INTO t VALUES (3)")
+            }
+            #expect(try one.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 2)
+            #expect(try two.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 1)
+        }
+
         @Test("what is written just when another process puts the file aside is in the new one")
         func replacement() throws {
             let folder = try TemporaryFolder()

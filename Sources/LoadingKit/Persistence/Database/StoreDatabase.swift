@@ -4,9 +4,11 @@
     import LoadingKitCore
     import LoadingKitPrimitives
     import LoadingKitTransport
+    import Synchronization
 
     /// The SQLite database of a store. It is created when there is first something to store, and is readable only by
-    /// its user. If its file is damaged, the file is renamed and a new one is created. The methods block.
+    /// its user. If its file is damaged, the file is renamed and a new one is created. Where too many databases are open,
+    /// it is closed until its next use. The methods block.
     final class StoreDatabase: Sendable {
         /// The durability of a transaction after its end.
         enum Durability: String {
@@ -22,6 +24,8 @@
             let reader: SQLiteDatabase?
             /// The number of the file on which the connection is open.
             let file: UInt64
+            /// Another one for each connection.
+            let number: Int
         }
 
         /// The time that another process may lock the file, in milliseconds.
@@ -39,16 +43,25 @@
         private let connection = Guarded<Connection?>(nil)
         /// Held while the database is being opened.
         private let opening = Guarded(())
+        private let openDatabases: OpenDatabases
+        private let lastUseNumber = Atomic<Int>(0)
 
-        init(url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog()) {
+        init(
+            url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog(),
+            among openDatabases: OpenDatabases = .ofProcess
+        ) {
             self.url = url
             path = url.path
             self.schema = schema
             self.durability = durability
             self.log = log
+            self.openDatabases = openDatabases
         }
 
         var exists: Bool { fileNumber != nil }
+
+        /// The number of the last use, by which open databases are compared.
+        var lastUse: Int { lastUseNumber.load(ordering: .relaxed) }
 
         /// Reads; nil if there is no database. Several statements may see different states of the database. If a read
         /// fails, `body` is called again.
@@ -80,11 +93,14 @@
         }
 
         /// A value that changes when another process changes the database; nil if there is no database. Only for
-        /// ``Durability/full``: its reads and writes use one connection, whose own changes do not count.
+        /// ``Durability/full``: its reads and writes use one connection, whose own changes do not count. Each connection
+        /// counts anew, so that the value also changes with the connection.
         func version() throws -> String? {
-            let count = try read { try $0.first(Int64.self, "PRAGMA data_version") ?? 0 }
-            guard let count, let file = fileNumber else { return nil }
-            return "\(file) \(count)"
+            guard let file = fileNumber else { return nil }
+            return try perform(on: file) { connection in
+                let count = try connection.writer.use { try $0.first(Int64.self, "PRAGMA data_version") ?? 0 }
+                return "\(connection.file) \(connection.number) \(count)"
+            }
         }
 
         /// Logs a failure of the store and its consequence. Only the first failure is logged.
@@ -146,14 +162,20 @@
         }
 
         private func connected(to file: UInt64?) throws -> Connection {
+            lastUseNumber.store(openDatabases.nextUse(), ordering: .relaxed)
             if let open = open(on: file) { return open }
-            return try opening.withLock { _ in
+            let present: Connection = try opening.withLock { _ in
                 if let open = open(on: fileNumber) { return open }
                 let opened = try Self.patiently(open)
                 replaceConnection(by: opened)
                 return opened
             }
+            openDatabases.add(self)
+            return present
         }
+
+        /// Closes the database until its next use. Uses that have begun end before.
+        func close() { replaceConnection(by: nil) }
 
         /// The former connection is closed by its last user. Closing may write, so it happens without the lock.
         private func replaceConnection(by new: Connection?) {
@@ -204,7 +226,7 @@
                     case .full: nil as SQLiteDatabase?
                     case .process: try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
                     }
-                return Connection(writer: writer, reader: reader, file: file)
+                return Connection(writer: writer, reader: reader, file: file, number: openDatabases.nextUse())
             } catch let error where StoreFailure.isDamage(error) || StoreFailure.isOfRead(error) {
                 throw Failed(file: file, error: error)
             }
