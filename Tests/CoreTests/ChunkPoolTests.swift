@@ -40,6 +40,18 @@ import Testing
         #expect(Self.kept(pools) == [0, 0])
     }
 
+    @Test func poolsThatAreGoneAreForgotten() {
+        let budget = ChunkBudget(8)
+        let pool = ChunkPool(budget)
+        Self.use(pool, 1)
+        for _ in 0..<10_000 { Self.use(ChunkPool(budget), 1) }
+        #expect(budget.poolCount <= 64)
+        // The one that is still there is known, and releases its chunk.
+        let other = ChunkPool(budget)
+        Self.use(other, 8)
+        #expect(Self.kept([pool, other]) == [0, 8])
+    }
+
     @Test func manySessionsKeepNoMoreThanTheBudget() {
         let budget = ChunkBudget(32)
         let pools = (0..<200).map { _ in ChunkPool(budget) }

@@ -9,18 +9,37 @@ final class ChunkBudget: Sendable {
         weak var pool: ChunkPool?
     }
 
+    private struct Pools {
+        var entries: [WeakPool] = []
+        /// The number of entries at which those of pools that are gone are removed.
+        var limit = leastLimit
+
+        static let leastLimit = 64
+    }
+
     private let limit: Int
     private let count = Atomic<Int>(0)
     private let uses = Atomic<Int>(0)
     /// The pools that may have unused chunks.
-    private let pools = Guarded<[WeakPool]>([])
+    private let pools = Guarded(Pools())
 
     /// - Parameter limit: the number of chunks.
     init(_ limit: Int) { self.limit = limit }
 
     func nextUse() -> Int { uses.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    func add(_ pool: ChunkPool) { pools.withLock { $0.append(WeakPool(pool: pool)) } }
+    /// The number of pools that are known, gone ones included.
+    var poolCount: Int { pools.withLock { $0.entries.count } }
+
+    func add(_ pool: ChunkPool) {
+        pools.withLock { pools in
+            if pools.entries.count >= pools.limit {
+                pools.entries.removeAll { $0.pool == nil }
+                pools.limit = max(Pools.leastLimit, 2 * pools.entries.count)
+            }
+            pools.entries.append(WeakPool(pool: pool))
+        }
+    }
 
     func subtract(_ chunks: Int) { count.wrappingSubtract(chunks, ordering: .relaxed) }
 
@@ -32,7 +51,7 @@ final class ChunkBudget: Sendable {
     private func leastRecentlyUsed() -> ChunkPool? {
         pools.withLock { pools in
             var (oldest, oldestUse): (ChunkPool?, Int) = (nil, .max)
-            pools.removeAll { entry in
+            pools.entries.removeAll { entry in
                 guard let pool = entry.pool, let use = pool.reportUse() else { return true }
                 if use < oldestUse { (oldest, oldestUse) = (pool, use) }
                 return false
