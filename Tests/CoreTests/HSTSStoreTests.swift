@@ -42,6 +42,23 @@ import Testing
         #expect(secured().isEmpty)
     }
 
+    /// All hosts are compared then: not for each further one.
+    @Test func beyondTheLimitTheHostsWhosePoliciesEndFirstAreForgotten() {
+        let store = HSTSStore { Date(timeIntervalSince1970: 0) }
+        func note(_ numbers: Range<Int>) {
+            for number in numbers { store.note("max-age=\(number + 1)", from: "h\(number).example") }
+        }
+        func known(_ numbers: Range<Int>) -> Int {
+            numbers.filter { store.requiresSecureConnection(to: "h\($0).example") }.count
+        }
+        note(0..<10_000)
+        #expect(known(0..<10_000) == 10_000)
+        note(10_000..<10_001)
+        #expect(known(0..<1_251) == 0 && known(1_251..<10_001) == 8_750)
+        note(10_001..<11_251)
+        #expect(known(1_251..<11_251) == 10_000)
+    }
+
     /// A server may redirect to such a host: the time must not grow with the square of its length.
     @Test(.timeLimit(.minutes(5))) func aHostOfManyLabels() {
         let store = HSTSStore()

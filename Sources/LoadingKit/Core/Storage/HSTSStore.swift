@@ -119,12 +119,14 @@ package final class HSTSStore: Sendable {
         state.saveCount += 1
     }
 
+    /// Removes an eighth of the hosts at once, so that all policies are not compared for each further one.
     private func shrink(_ state: inout State, _ now: Date) {
         for (name, policy) in state.policies where policy.end <= now { forget(name, &state, now) }
-        guard state.policies.count > Self.maximumHosts,
-            let first = state.policies.min(by: { $0.value.end < $1.value.end })
-        else { return }
-        forget(first.key, &state, now)
+        guard state.policies.count > Self.maximumHosts else { return }
+        let excess = state.policies.count - Self.maximumHosts + Self.maximumHosts / 8
+        for (name, _) in state.policies.sorted(by: { $0.value.end < $1.value.end }).prefix(excess) {
+            forget(name, &state, now)
+        }
     }
 
     /// Whether a host must be reached by `https` only: by its own policy, or by the policy of a domain that contains
