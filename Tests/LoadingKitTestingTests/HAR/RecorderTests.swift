@@ -196,6 +196,54 @@ import Testing
         }
     }
 
+    /// The earliest request is the one that was started first, and here it ends last.
+    @Test func theEarliestBodiesMakeRoom() async throws {
+        let (arrived, end) = (Signal(), DispatchSemaphore(value: 0))
+        let server = try LoopbackServer { request in
+            if request.path == "/0" {
+                arrived.fire()
+                end.wait()
+            }
+            return .bytes(Array(repeating: 65, count: 1_000), type: "text/plain")
+        }
+        defer { server.stop() }
+        var options = HARRecorder.Options()
+        options.maximumBytes = 4_500
+        let recorder = HARRecorder(options: options)
+        let session = session(recorder)
+        let load = { @Sendable (number: Int) in
+            let sent = request(
+                server.url("/\(number)"), method: "POST", fields: ["Content-Type": "text/plain"],
+                body: String(repeating: "x", count: 500))
+            _ = try await session.data(for: sent)
+        }
+        /// The numbers of the requests whose bodies are there.
+        func recorded() -> [Int] {
+            recorder.log.entries.enumerated().filter { _, entry in
+                let (sent, received) = (entry.request.postData, entry.response.content)
+                let isThere = received.text?.utf8.count == 1_000
+                #expect(sent?.text.utf8.count == (isThere ? 500 : 0))
+                #expect((sent?.others["_omitted"]?.bool == true) == !isThere)
+                #expect(sent?.comment == (isThere ? nil : "The body was not recorded: 500 bytes."))
+                #expect(received.comment == (isThere ? nil : "The body was not recorded: 1000 bytes."))
+                #expect(received.size == 1_000 && entry.request.bodySize == 500)
+                return isThere
+            }.map(\.offset)
+        }
+        let first = Task { try await load(0) }
+        await arrived.wait()
+        for number in 1...3 { try await load(number) }
+        #expect(recorded() == [0, 1, 2])
+        end.signal()
+        try await first.value
+        #expect(recorded() == [1, 2, 3])
+        try await load(4)
+        #expect(recorded() == [2, 3, 4])
+        recorder.removeAll()
+        try await load(5)
+        #expect(recorded() == [0])
+    }
+
     /// Secrets are not found in a coded body: it is left out where a name is secret.
     @Test(arguments: [HARRedaction.standard, HARRedaction.none])
     func codedBodies(_ redaction: HARRedaction) async throws {

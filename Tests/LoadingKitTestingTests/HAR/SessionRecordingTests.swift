@@ -137,6 +137,30 @@ import Testing
         #expect(entry.others["_resourceType"] == "websocket" && entry.request.url.hasPrefix("ws"))
     }
 
+    /// Those of the earliest load that a recorder has, beyond its bytes.
+    @Test func messagesOfEarlierLoadsMakeRoom() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        var options = HARRecorder.Options()
+        options.maximumBytes = 2 * 257
+        let recorder = HARRecorder(options: options)
+        let configuration = URLSessionConfiguration.ephemeral
+        recorder.install(in: configuration, schemes: ["ws"])
+        let session = URLSession(configuration: configuration)
+        for _ in 0..<2 {
+            let socket = session.webSocketTask(
+                with: url(server.url("/socket").replacingOccurrences(of: "http", with: "ws")))
+            socket.resume()
+            try await socket.send(.string("a"))
+            _ = try await socket.receive()
+            socket.cancel(with: .normalClosure, reason: nil)
+        }
+        await session.finishTasks()
+        let entries = recorder.log.entries
+        #expect(entries.map { $0.others["_webSocketMessages"]?.array?.count } == [0, 2])
+        #expect(entries.map(\.comment) == ["The messages were not recorded.", nil])
+    }
+
     /// Small messages count with the memory that they take, and are released with the bodies.
     @Test func messagesBeyondTheLimitAreCountedAlone() async throws {
         let server = try LoopbackServer(route: Self.answer)

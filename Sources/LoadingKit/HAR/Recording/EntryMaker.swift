@@ -155,7 +155,7 @@ package struct EntryMaker {
     }
 
     /// The comment on a body that is not recorded.
-    private static func comment(onBodyOf size: Int, isCoded: Bool) -> String {
+    static func comment(onBodyOf size: Int, isCoded: Bool = false) -> String {
         "The body was not recorded: \(size) bytes\(isCoded ? " in a content coding" : "")."
     }
 

@@ -24,6 +24,9 @@ public final class HARRecorder: Sendable {
         public var maximumBodySize = 16 << 20
         /// The largest number of recorded requests: the last ones are kept. Default 10,000; at least 1.
         public var maximumEntries = 10_000
+        /// The largest number of bytes of all recorded bodies, and of messages of WebSockets, together. Beyond it,
+        /// those of the earliest requests are removed; of bodies only the sizes remain. Default 256 MiB.
+        public var maximumBytes = 256 << 20
         /// Whether bodies are recorded. Default true.
         public var recordsBodies = true
         /// The creator of the recording.
@@ -37,10 +40,13 @@ public final class HARRecorder: Sendable {
 
     private let options: Options
     private let work = OrderedWork()
-    private let kept = Guarded<[(number: Int, entries: [HAREntry])]>([])
+    private let kept: Guarded<KeptLoads>
 
     /// Makes an empty recorder.
-    public init(options: Options = Options()) { self.options = options }
+    public init(options: Options = Options()) {
+        self.options = options
+        kept = Guarded(KeptLoads(mostLoads: max(options.maximumEntries, 1), mostBytes: options.maximumBytes))
+    }
 
     /// Records the sessions that are made from a configuration from now on, also the responses of classes in
     /// `protocolClasses` and of factories.
@@ -56,19 +62,13 @@ public final class HARRecorder: Sendable {
     }
 
     private func keep(_ number: Int, _ entries: [HAREntry]) {
-        kept.withLock { kept in
-            // Most loads end in the order in which they began.
-            let index = (kept.lastIndex { $0.number < number } ?? -1) + 1
-            kept.insert((number, entries), at: index)
-            let excess = kept.count - max(options.maximumEntries, 1)
-            if excess > 0 { kept.removeFirst(excess) }
-        }
+        kept.withLock { $0.insert(entries, number: number) }
     }
 
     /// The recording up to now: the ended loads, in the order in which they were started.
     public var log: HARLog {
         work.finish()
-        return HARLog(creator: options.creator, entries: kept.withLock { $0 }.flatMap(\.entries))
+        return HARLog(creator: options.creator, entries: kept.withLock { $0.entries })
     }
 
     /// Writes the recording up to now atomically. Only the file's owner can read it.
@@ -77,6 +77,6 @@ public final class HARRecorder: Sendable {
     /// Removes all recorded requests.
     public func removeAll() {
         work.finish()
-        kept.withLock { $0 = [] }
+        kept.withLock { $0.removeAll() }
     }
 }
