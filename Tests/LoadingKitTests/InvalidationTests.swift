@@ -219,6 +219,21 @@ import Testing
         }
     }
 
+    /// The session goes on.
+    @Test func theMemoryOfManyTasksIsNotKept() async throws {
+        try await withTimeout {
+            let events = InvalidationRecorder()
+            let session = makeSession(events)
+            defer { session.invalidateAndCancel() }
+            let tasks = (0..<5_000).map { _ in session.dataTask(with: SilentHandler.url) }
+            for task in tasks { task.cancel() }
+            _ = await events.ends.count(reaches: tasks.count)
+            let capacity = Recorder<Int>()
+            session.core.loop.execute { capacity.append(session.core.taskCapacity) }
+            #expect(await capacity.element(at: 0) == 0)
+        }
+    }
+
     private func makeSession(_ delegate: (any URLSessionDelegate)?, on loop: EventLoop = .next()) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [SilentHandler.self, ShortHandler.self]

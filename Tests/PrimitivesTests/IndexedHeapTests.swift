@@ -49,6 +49,14 @@ import Testing
         #expect(heap.isEmpty)
     }
 
+    @Test func theMemoryOfManyElementsIsNotKept() {
+        var heap = IndexedHeap<Order>()
+        for key in 0..<10_000 { heap.insert(Item(key)) }
+        #expect(heap.capacity >= 10_000)
+        while heap.remove(at: 0) != nil {}
+        #expect(heap.capacity == 0)
+    }
+
     @Test func aPlaceThatThereIsNotGivesNothing() {
         var heap = IndexedHeap<Order>()
         heap.insert(Item(1))

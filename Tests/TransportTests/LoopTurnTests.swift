@@ -44,6 +44,20 @@ import Testing
         #expect(answer == expected.1)
     }
 
+    @Test func theMemoryOfMuchWorkIsNotKept() async {
+        await withLoop { loop in
+            let log = OnLoop<[Bool]>([])
+            await loop.run {
+                for _ in 0..<10_000 { loop.executeLater {} }
+                loop.executeLater { log.value.append(loop.hasMuchMemory) }
+            }
+            // Behind all of it, and then in a turn of its own.
+            await loop.run {}
+            await loop.run { log.value.append(loop.hasMuchMemory) }
+            #expect(await loop.run { log.value } == [true, false])
+        }
+    }
+
     private static func apply(_ input: Input, to turn: inout LoopTurn) -> Bool? {
         switch input {
         case .threadWillWait: turn.threadWillWait()

@@ -61,4 +61,19 @@ import Testing
         }
         #expect(found == test.looks.map(\.pauses))
     }
+
+    /// What is told of at the end of a turn, and of the next.
+    @Test func theMemoryOfManyResultsIsNotKept() {
+        let outbox = Outbox()
+        for count in [100, 10_000] {
+            for _ in 0..<count {
+                outbox.append({})
+                outbox.append(afterPause: {})
+                outbox.append(resumption: {})
+            }
+            outbox.endTurn(now: MonotonicTime(nanoseconds: 0), canPause: false)
+            #expect(outbox.isEmpty)
+            #expect((outbox.capacity > 0) == (count == 100))
+        }
+    }
 }

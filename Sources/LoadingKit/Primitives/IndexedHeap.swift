@@ -26,6 +26,8 @@ package struct IndexedHeap<Order: IndexedHeapOrder> {
 
     @inlinable package var count: Int { elements.count }
     @inlinable package var isEmpty: Bool { elements.isEmpty }
+    /// The number of elements for which there is memory.
+    package var capacity: Int { elements.capacity }
     /// The next element.
     @inlinable package var first: Element? { elements.first }
     @inlinable package var indices: Range<Int> { elements.indices }
@@ -48,6 +50,8 @@ package struct IndexedHeap<Order: IndexedHeapOrder> {
         guard index >= 0, index < elements.count, let last = elements.popLast() else { return nil }
         guard index < elements.count else {
             order.store(-1, of: last)
+            // The memory of a burst is not kept.
+            if elements.isEmpty, elements.capacity > 4096 { elements = [] }
             return last
         }
         let removed = elements[index]

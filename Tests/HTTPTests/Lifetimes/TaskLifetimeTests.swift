@@ -413,6 +413,20 @@ import Testing
         }
     }
 
+    @Test func theMemoryOfManyCallsIsNotKept() async throws {
+        let loop = EventLoop(name: "mailbox")
+        defer { loop.stop() }
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let mailbox = DelegateMailbox(queue, loop)
+        for _ in 0..<10_000 { mailbox.post {} }
+        #expect(mailbox.hasMuchMemory)
+        queue.isSuspended = false
+        try await onThread { queue.waitUntilAllOperationsAreFinished() }
+        #expect(!mailbox.hasMuchMemory)
+    }
+
     // MARK: Sessions
 
     /// Of a session that is invalidated, and which the program keeps, with its tasks.

@@ -51,7 +51,12 @@ package final class DelegateMailbox: Sendable {
     }
 
     fileprivate struct State {
+        /// The most calls at a time whose memory is kept for further ones.
+        static let mostKeptCalls = 4096
+
         var calls = Deque<Call>()
+        /// Whether there may be memory for more calls.
+        var hasMuchMemory = false
         var isScheduled = false
         /// Calls of tasks that are suspended, or whose end waits for a turn of the loop, by the tasks' identifiers: a
         /// task that has replaced another has the same one.
@@ -119,6 +124,9 @@ package final class DelegateMailbox: Sendable {
         }
         if isFirst { schedule() }
     }
+
+    /// Whether there may be memory for many calls.
+    var hasMuchMemory: Bool { state.withLock { $0.hasMuchMemory } }
 
     // MARK: Calls that wait for their task
 
@@ -200,6 +208,7 @@ extension DelegateMailbox.Call {
 extension DelegateMailbox.State {
     /// Marks the queue as scheduled. False where it was already scheduled.
     fileprivate mutating func requestScheduling() -> Bool {
+        if calls.count > Self.mostKeptCalls { hasMuchMemory = true }
         defer { isScheduled = true }
         return !isScheduled
     }
@@ -242,6 +251,10 @@ extension DelegateMailbox.State {
                     return .make(call)
                 }
             }
+        }
+        if hasMuchMemory {
+            calls = Deque()
+            hasMuchMemory = false
         }
         isScheduled = false
         return nil

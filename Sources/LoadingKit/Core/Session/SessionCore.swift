@@ -78,6 +78,8 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     // other object: the check costs more than the access.
     /// The tasks that were created and have not ended, by identifier.
     @exclusivity(unchecked) private var entries: [Int: URLSessionTask] = [:]
+    /// The most tasks whose memory is kept for further ones when all have ended.
+    private static let mostKeptEntries = 4096
     /// There are few: a linear search costs less than hashing.
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
@@ -239,6 +241,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         task.engine = nil
         task.hasEnded = true
         entries[task.taskIdentifier] = nil
+        if entries.isEmpty, entries.capacity > Self.mostKeptEntries { entries = [:] }
         invalidateIfDone()
     }
 
@@ -378,6 +381,9 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         for resource in resources { resource.addState(to: &snapshot) }
         return snapshot
     }
+
+    /// The number of tasks for which there is memory. On the loop only.
+    package var taskCapacity: Int { entries.capacity }
 
     /// The tasks that were created and have not ended, in no order.
     var openTasks: [URLSessionTask] { Array(entries.values) }

@@ -95,7 +95,7 @@ extension EventLoop {
         let isWaitTooLong = timers.nextTime.map { $0 < waitsUntil } ?? false
         return inbox.withLock { inbox in
             if pieces > 0, ready.isEmpty, !inbox.work.isEmpty, !inbox.hasFaultPlan {
-                swap(&ready, &inbox.work)
+                exchangeReady(&inbox.work)
                 return nil
             }
             let leavesWork = hasWork || isWaitTooLong || !inbox.work.isEmpty

@@ -1,4 +1,5 @@
 import CLoadingKitShims
+import DequeModule
 import Glibc
 import LoadingKitPrimitives
 
@@ -13,6 +14,8 @@ extension EventLoop {
     /// time costs more than it gains: it would cut the turn of a thread that the system suspends for a while.
     private static let longestTurn: UInt64 = 10_000_000
     static let piecesBetweenLooks = 32
+    /// The most pieces of work at a time whose memory is kept for further ones.
+    private static let mostKeptWork = 4096
     /// The share of a turn for timers that are due together, and for a session's bulk work, in nanoseconds.
     static let longestShare: UInt64 = 1_000_000
     /// The epoll data of the loop's own eventfd; no slot has this number.
@@ -119,16 +122,24 @@ extension EventLoop {
     private func takeWork() {
         if !nextTurn.isEmpty {
             ready.append(contentsOf: nextTurn)
-            nextTurn.removeAll(keepingCapacity: true)
+            nextTurn.removeAll(keepingCapacity: nextTurn.count <= Self.mostKeptWork)
         }
         inbox.withLock { inbox in
             if ready.isEmpty {
-                swap(&ready, &inbox.work)
+                exchangeReady(&inbox.work)
             } else {
                 ready.append(contentsOf: inbox.work)
-                inbox.work.removeAll(keepingCapacity: true)
+                inbox.work.removeAll(keepingCapacity: inbox.work.count <= Self.mostKeptWork)
+                if ready.count > Self.mostKeptWork { hasMuchMemory = true }
             }
         }
+    }
+
+    /// Takes the submitted work where no other work is ready. The memory of a burst is released.
+    func exchangeReady(_ work: inout Deque<Work>) {
+        if hasMuchMemory { ready = [] }
+        swap(&ready, &work)
+        hasMuchMemory = ready.count > Self.mostKeptWork
     }
 
     private func dispatch(_ event: epoll_event) {

@@ -80,6 +80,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// The time until which the loop's thread waits unless it is woken.
     @exclusivity(unchecked) var waitsUntil = MonotonicTime.distantFuture
     @exclusivity(unchecked) var ready: Deque<Work> = []
+    /// Whether there may be memory for much work in ``ready``.
+    @exclusivity(unchecked) var hasMuchMemory = false
     /// The work of the next turn, behind its events and timers.
     @exclusivity(unchecked) var nextTurn: Deque<Work> = []
     /// Whether bulk work has used its share of this turn. Sockets and timers are next.

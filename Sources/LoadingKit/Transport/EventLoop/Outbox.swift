@@ -25,6 +25,12 @@ final class Outbox {
     /// Whether the loop's thread pauses before it checks for further events.
     @exclusivity(unchecked) private(set) var isPausing = false
 
+    /// The most elements at a time whose memory is kept for the next turn.
+    private static let mostKept = 4096
+
+    /// The number of elements for which there is memory.
+    var capacity: Int { calls.capacity + postponed.capacity + resumptions.capacity }
+
     var isEmpty: Bool { calls.isEmpty && postponed.isEmpty && resumptions.isEmpty }
 
     func append(_ call: @escaping () -> Void) { calls.append(Call(run: call)) }
@@ -49,7 +55,7 @@ final class Outbox {
     private func takePostponed() {
         guard !postponed.isEmpty else { return }
         calls.append(contentsOf: postponed)
-        postponed.removeAll(keepingCapacity: true)
+        postponed.removeAll(keepingCapacity: postponed.count <= Self.mostKept)
     }
 
     func flush() {
@@ -64,7 +70,7 @@ final class Outbox {
         for call in batch { call.run() }
         guard calls.isEmpty else { return }
         // Keeps the memory for the next turn.
-        batch.removeAll(keepingCapacity: true)
+        batch.removeAll(keepingCapacity: batch.count <= Self.mostKept)
         swap(&batch, &calls)
     }
 
@@ -77,7 +83,7 @@ final class Outbox {
         swap(&batch, &resumptions)
         ResumptionPool.shared.run(batch)
         // Keeps the memory for the next turn. Releasing the resumptions may call the loop.
-        batch.removeAll(keepingCapacity: true)
+        batch.removeAll(keepingCapacity: batch.count <= Self.mostKept)
         if resumptions.isEmpty { swap(&batch, &resumptions) }
     }
 }
