@@ -193,7 +193,8 @@ import Testing
     ])
     func anEarlierEndIsReportedFromWhereItWasLeft(_ redelivery: Redelivery) async throws {
         let world = BackgroundWorld()
-        let file = redelivery.hasFile ? try world.file("body") : "/nowhere/at/all"
+        let file = try world.file("body")
+        if !redelivery.hasFile { try FileManager.default.removeItem(atPath: file) }
         var end = TransferStatus.success(file: file)
         end.next = redelivery.next
         world.send(.attached(SessionState(nextIdentifier: 9, transfers: [.download(4)])))
@@ -204,6 +205,21 @@ import Testing
         // It was given out again, as what was taken was not noted yet.
         world.send(.ended(4, end))
         #expect(await world.session.allTasks.isEmpty)
+        world.finish()
+    }
+
+    /// The file may be there although it cannot be reached: a task that succeeded without it would have lost it.
+    @Test(arguments: [TransferRecord.Kind.download, .upload], [true, false])
+    func aFileThatCannotBeReachedFailsTheTask(kind: TransferRecord.Kind, hasFolder: Bool) async throws {
+        let world = BackgroundWorld()
+        // A file in the place of the folder, or nothing.
+        let folder = hasFolder ? try world.file("no folder") : "/nowhere/at"
+        let transfer: TransferRecord = kind == .download ? .download(4) : .upload(4)
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [transfer])))
+        world.send(.ended(4, .success(file: "\(folder)/all")))
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed \(URLError.Code.cannotOpenFile.rawValue)")
+        #expect(await world.takenParts(2) == [.metrics, .completion])
         world.finish()
     }
 

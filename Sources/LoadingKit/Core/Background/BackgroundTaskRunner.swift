@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LoadingKitTransport
 
 /// Runs a background session's task: passes the program's calls to the task's transfer, and reports the transfer's events
@@ -267,10 +268,14 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     /// Reports a download's file, which is deleted when the delegate returns; or the body of the response to an upload, in
     /// one piece. The file is missing where an earlier run of the program has moved it, and has ended before the journal
-    /// recorded this. A body that cannot be read fails the task.
+    /// recorded this. A file that cannot be reached, and a body that cannot be read, fail the task.
     private func reportContent(_ path: String?) {
         core.mailbox.postEnd(of: task) { [self] in
-            let file = path.flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
+            let file: String?
+            do { file = try path.flatMap { try Self.isThere($0) ? $0 : nil } } catch {
+                task.settle(URLError(error, url: task.currentRequest?.url), heedsCancellation: true)
+                return
+            }
             var body: Data?
             if let file, task is URLSessionUploadTask, delegates != nil {
                 do { body = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
@@ -290,5 +295,15 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
                 delegates.didReceive(body, session, upload)
             }
         }
+    }
+
+    /// Whether the file exists. Throws where this cannot be found out: where its folder cannot be reached, for example.
+    private static func isThere(_ path: String) throws -> Bool {
+        var status = stat()
+        let result = SystemCalls.stat(path, &status)
+        if result == 0 { return true }
+        let folder = (path as NSString).deletingLastPathComponent
+        if result == -Int(ENOENT), SystemCalls.stat(folder, &status) == 0 { return false }
+        throw DownloadFailure.make(.cannotOpenFile, "the received file \(path) cannot be reached", result)
     }
 }
