@@ -154,6 +154,20 @@ struct PartFileTests {
         #expect(folders[0].leftIdentifiers() == [1])
     }
 
+    @Test("a part that could not be handed over is removed after a day")
+    func keptParts() throws {
+        let parts = try PartFolder(for: WireSamples.session, chosen: nil, in: folder.file("parts").path)
+        try parts.make()
+        let kept = "\(parts.path)/\(DownloadFolder.newName())"
+        try Data("part".utf8).write(to: URL(fileURLWithPath: kept))
+        // Its bytes are old, and it got its name now.
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: kept)
+        parts.removeOldKept()
+        #expect(FileManager.default.fileExists(atPath: kept) && parts.leftIdentifiers().isEmpty)
+        parts.removeOldKept(Date(timeIntervalSinceNow: 25 * 3600))
+        #expect(!FileManager.default.fileExists(atPath: kept))
+    }
+
     @Test("the private folder is made, and nothing in its place is accepted")
     func folders() throws {
         let path = folder.file("a/b").path

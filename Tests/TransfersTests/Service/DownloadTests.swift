@@ -377,16 +377,22 @@ import Testing
             }
         }
 
-        @Test("a full disk is waited for")
-        func fullDisk() async throws {
+        @Test(
+            "a full disk is waited for, and a used quota, also for the folder",
+            arguments: [
+                (.init(.pwrite, .from(2), .fail(ENOSPC)), "disk is full"),
+                (.init(.mkdir, .from(1), .fail(ENOSPC)), "disk is full"),
+                (.init(.mkdir, .from(1), .fail(EDQUOT)), "quota is used up"),
+            ] as [(FaultPlan.Entry, String)])
+        func fullDisk(fault: FaultPlan.Entry, text: String) async throws {
             try await withProgram() { harness, server, service, program in
                 harness.randomness.value = 1
                 _ = try await program.attached()
-                service.loop.attach(FaultPlan(.pwrite, .from(2), .fail(ENOSPC)))
+                service.loop.attach(FaultPlan([fault]))
                 try await program.download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 let overview = await service.overviewNow()
-                #expect(overview.first?.transfers.first?.status.error?.text?.contains("disk is full") ?? false)
+                #expect(overview.first?.transfers.first?.status.error?.text?.contains(text) ?? false)
                 service.loop.attach(nil)
                 harness.pass(1)
                 #expect(try data(try await program.end(of: 1)) == server.content)
@@ -474,6 +480,38 @@ import Testing
                 try await program.download(2, server.url) { $0.resumeData = data }
                 #expect(try self.data(try await program.end(of: 2)) == server.content)
                 #expect(server.ranges.last??.hasPrefix("bytes=") == true)
+            }
+        }
+
+        @Test(
+            "a part that the temporary folder cannot take stays, and another download goes on from it",
+            arguments: [
+                [.init(.rename, .nth(1), .fail(ENOSPC))],
+                // The folder is on another file system, which is full.
+                [.init(.rename, .nth(1), .fail(EXDEV)), .init(.fsync, .from(1), .fail(ENOSPC))],
+            ] as [[FaultPlan.Entry]])
+        func fullTemporaryFolder(faults: [FaultPlan.Entry]) async throws {
+            try await withProgram { harness, server, service, program in
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                try await program.download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                let plan = FaultPlan(faults)
+                service.loop.attach(plan)
+                try await program.perform(.cancel(1, producingResumeData: true))
+                let data = try #require(try await program.end(of: 1).error?.resumeData)
+                service.loop.attach(nil)
+                #expect(plan.injectedCount == faults.count)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+                // Another service makes the session anew, and has looked for forgotten files.
+                service.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, try harness.description())
+                try await again.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await again.end(of: 2)) == server.content)
+                #expect(server.ranges == [nil, "bytes=400000-"])
             }
         }
 

@@ -20,7 +20,7 @@ package final class DownloadFolder: Sendable {
     /// The limits for files that resume data may name: for all ended processes together, and for this process.
     package struct Limits {
         /// The largest age of an ended process's files, in seconds.
-        let age: TimeInterval
+        package let age: TimeInterval
         let bytes: Int64
         let files: Int
 
@@ -60,7 +60,7 @@ package final class DownloadFolder: Sendable {
     package static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
 
     /// Whether the name has the form of `newName`: other files must not be touched.
-    static func isName(_ name: String) -> Bool {
+    package static func isName(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.hasSuffix(suffix)
             && UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
     }
@@ -113,7 +113,7 @@ package final class DownloadFolder: Sendable {
     }
 
     /// Takes the lock; false where another process has it. Where the file system has no locks, it counts as taken.
-    static func takeLock(_ descriptor: Int32) -> Bool {
+    package static func takeLock(_ descriptor: Int32) -> Bool {
         SystemCalls.lock(descriptor, LOCK_EX | LOCK_NB) != -Int(EWOULDBLOCK)
     }
 

@@ -6,8 +6,13 @@ package enum PrivateFolder {
     /// Creates the folder where it is missing. Throws where something else is in its place: a symbolic link, another
     /// user's folder, or one that others can read.
     ///
-    /// - Parameter makesParents: Whether missing parent folders are created, too.
-    package static func make(_ path: String, makesParents: Bool = true) throws {
+    /// - Parameters:
+    ///   - makesParents: Whether missing parent folders are created, too.
+    ///   - failure: The error where the folder cannot be created, of the result of the system call.
+    package static func make(
+        _ path: String, makesParents: Bool = true,
+        failure: (URLError.Code, String, Int) -> any Error = { DownloadFailure.make($0, $1, $2) }
+    ) throws {
         let parent = (path as NSString).deletingLastPathComponent
         if makesParents {
             try FileManager.default.createDirectory(
@@ -15,7 +20,7 @@ package enum PrivateFolder {
         }
         let made = SystemCalls.makeDirectory(path)
         guard made == 0 || made == -Int(EEXIST) else {
-            throw DownloadFailure.make(.cannotCreateFile, "the folder \(path) cannot be made", made)
+            throw failure(.cannotCreateFile, "the folder \(path) cannot be made", made)
         }
         try check(path)
     }

@@ -54,8 +54,7 @@ struct PartFolder: Sendable {
     func remove(_ identifier: Int) { for kind in Kind.allCases { _ = SystemCalls.unlink(path(of: identifier, kind)) } }
 
     func make() throws {
-        if let parent { try PrivateFolder.make(parent) }
-        try PrivateFolder.make(path)
+        for folder in [parent, path].compactMap({ $0 }) { try PrivateFolder.make(folder) { PartFailure($0, $1, $2) } }
     }
 
     /// Removes the folder where it is empty.
@@ -80,7 +79,8 @@ struct PartFolder: Sendable {
     func takePart(of data: Data, for identifier: Int, bootIdentifier: String) throws -> PartRecord? {
         let resumeData = try ResumeData(data)
         try make()
-        guard let (source, descriptor) = try DownloadFolder.shared.take(resumeData.fileName) else { return nil }
+        let name = resumeData.fileName
+        guard let (source, descriptor) = try openKept(name) ?? DownloadFolder.shared.take(name) else { return nil }
         defer { SystemCalls.closeLocked(descriptor) }
         var status = stat()
         let size = SystemCalls.fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
@@ -96,15 +96,46 @@ struct PartFolder: Sendable {
     }
 
     /// Hands a transfer's file over to the program. Returns the resume data; nil where there is nothing to continue.
+    ///
+    /// The file is moved to the temporary folder. Where that is not possible, as its disk is full, the file stays in this
+    /// folder, where the session's transfers find it.
     func handOver(_ identifier: Int, _ part: PartRecord, count: Int64) -> Data? {
-        let name = DownloadFolder.newName()
-        guard count > 0, var data = try? ResumeData(part.resumeData),
-            let target = try? DownloadFolder.shared.path(of: name),
-            (try? NewFile.move(path(of: identifier), to: target)) != nil
-        else { return nil }
+        guard count > 0, var data = try? ResumeData(part.resumeData) else { return nil }
+        let (name, source) = (DownloadFolder.newName(), path(of: identifier))
+        do {
+            try NewFile.move(source, to: DownloadFolder.shared.path(of: name))
+            DownloadFolder.shared.leave(name, size: count)
+        } catch {
+            guard SystemCalls.rename(source, "\(path)/\(name)") == 0 else { return nil }
+        }
         data.fileName = name
         data.count = count
-        DownloadFolder.shared.leave(name, size: count)
         return data.encoded
+    }
+
+    /// Opens and locks a file that has stayed in this folder; nil where there is none, or another transfer takes it.
+    private func openKept(_ name: String) -> (path: String, descriptor: Int32)? {
+        let source = "\(path)/\(name)"
+        let opened = SystemCalls.open(source, O_RDWR | O_NOFOLLOW)
+        guard let descriptor = Int32(exactly: opened), descriptor >= 0 else { return nil }
+        var status = stat()
+        // Another transfer may have moved it before it released the lock.
+        if DownloadFolder.takeLock(descriptor), SystemCalls.lstat(source, &status) == 0 { return (source, descriptor) }
+        SystemCalls.closeLocked(descriptor)
+        return nil
+    }
+
+    /// Removes files that have stayed in this folder, and that no transfer has taken for a day.
+    func removeOldKept(_ now: Date = Date()) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where DownloadFolder.isName(name) {
+            let file = "\(path)/\(name)"
+            var status = stat()
+            // The time when it got this name: its last bytes may have come days before.
+            guard SystemCalls.lstat(file, &status) == 0,
+                now.timeIntervalSince1970 - TimeInterval(status.st_ctim.tv_sec) > DownloadFolder.Limits().age
+            else { continue }
+            _ = SystemCalls.unlink(file)
+        }
     }
 }

@@ -111,8 +111,9 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         scheduleStarts()
     }
 
-    /// Removes the files of transfers whose end was taken before the process ended.
+    /// Removes the files of transfers whose end was taken before the process ended, and old files that resume data names.
     func removeForgottenFiles(_ session: ServiceSession) {
+        session.folder.removeOldKept()
         for identifier in session.folder.leftIdentifiers()
         where session.transfers[identifier] == nil && session.ended[identifier] == nil {
             session.folder.remove(identifier)
