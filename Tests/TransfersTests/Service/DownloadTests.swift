@@ -333,6 +333,44 @@ import Testing
             }
         }
 
+        /// As after the return to an earlier version of the library.
+        @Test("a session whose settings are not known keeps its transfers until the program makes it with others")
+        func unknownSettings() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                let first = try harness.start()
+                let before = TestProgram(first, try harness.description())
+                try await before.download(1, server.url)
+                #expect(try await before.end(of: 1).error == nil)
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                try await before.download(2, server.url)
+                await harness.pauses.count(reaches: 1)
+                first.stop()
+                let journal = try harness.journal
+                var session = try #require(try journal.load().sessions.first)
+                var values = try CodedValue(encoding: session.description)
+                values[path: ["settingOfALaterVersion"]] = .flag(true)
+                session.description = try values.decoded(as: SessionDescription.self)
+                try journal.commit([.session(session)])
+                let second = try harness.start()
+                defer { second.stop() }
+                // Another session gets another number.
+                let other = TestProgram(second, try harness.description("other"))
+                #expect(try await other.attached().transfers.isEmpty)
+                let program = TestProgram(second, try harness.description())
+                #expect(try await program.attached().transfers.map(\.identifier) == [1, 2])
+                for identifier in 1...2 {
+                    let end = try await program.end(of: identifier)
+                    #expect(end.error == nil)
+                    #expect(try data(end) == server.content)
+                }
+                #expect(server.ranges == [nil, nil, "bytes=400000-"])
+                #expect(try harness.journal.load().sessions.map(\.description.identifier).sorted() == ["other", "s"])
+            }
+        }
+
         @Test("bytes that are not those that the journal vouches for are loaded again")
         func damagedPart() async throws {
             try await withTimeout {

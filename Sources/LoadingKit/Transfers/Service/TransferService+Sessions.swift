@@ -38,7 +38,9 @@ extension TransferService {
             $0.description.identifier == description.identifier && $0.description.program == description.program
         }
         guard let known else {
-            let session = try add(JournaledSession(number: newSessionNumber(), description: description))
+            let session =
+                try takeUpUnread(description)
+                ?? add(JournaledSession(number: newSessionNumber(), description: description))
             // The removal of a forgotten session's files may have been lost with the power.
             removeForgottenFiles(session)
             return session
@@ -52,6 +54,24 @@ extension TransferService {
         }
         known.record.isEnding = false
         return known
+    }
+
+    /// Takes up a session whose settings could not be read, with the description's settings; nil where there is none.
+    private func takeUpUnread(_ description: SessionDescription) throws -> ServiceSession? {
+        let found = unread.values.first {
+            $0.record.description.identifier == description.identifier
+                && $0.record.description.program == description.program
+        }
+        guard let found else { return nil }
+        var record = found.record
+        (record.description, record.isEnding) = (description, false)
+        // Its transfers have files there.
+        if !found.rows.isEmpty { record.description.keep("backgroundDownloadFolder", of: found.record.description) }
+        let session = try add(record)
+        unread[record.number] = nil
+        awaitProgram(session)
+        for row in found.rows { takeUp(row, of: session) }
+        return session
     }
 
     /// Sends an attached session the existing transfers, and the events since it was last attached.

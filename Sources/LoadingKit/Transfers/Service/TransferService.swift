@@ -34,6 +34,9 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     let folder: String
     let journal: JournalWriter
     var sessions: [Int64: ServiceSession] = [:]
+    /// Sessions in the journal whose settings this version does not know, with their transfers. They stay as they are until
+    /// the program makes the session with settings that are known.
+    var unread: [Int64: (record: JournaledSession, rows: [TransferRow])] = [:]
     var queue = TransferQueue()
     /// The number of transfers that are not over, and wait neither for the program nor to be resumed.
     var busyCount = 0
@@ -92,16 +95,16 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     private func takeUp(_ contents: JournalContents) {
         journal.didFlush = { [weak self] in self?.checkIdleness() }
         lastSession = contents.highestSession
-        for record in contents.sessions { if let session = try? add(record) { awaitProgram(session) } }
-        for row in contents.transfers {
-            guard let session = sessions[row.key.session] else { continue }
-            session.record.didUse(row.key.identifier)
-            if let number = row.endNumber {
-                session.ended[row.key.identifier] = row
-                lastEnd = max(lastEnd, number)
-            } else {
-                add(row, to: session)
+        for record in contents.sessions {
+            do { awaitProgram(try add(record)) } catch {
+                unread[record.number] = (record, [])
+                let (identifier, program) = (record.description.identifier, record.description.program)
+                StoreLog().warn("the transfers of the session \(identifier) of \(program) wait: \(error)")
             }
+        }
+        for row in contents.transfers {
+            unread[row.key.session]?.rows.append(row)
+            if let session = sessions[row.key.session] { takeUp(row, of: session) }
         }
         for session in sessions.values {
             removeForgottenFiles(session)
@@ -109,6 +112,14 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
             forgetIfOver(session)
         }
         scheduleStarts()
+    }
+
+    /// Continues a transfer that is in the journal, or keeps its end for the program.
+    func takeUp(_ row: TransferRow, of session: ServiceSession) {
+        session.record.didUse(row.key.identifier)
+        guard let number = row.endNumber else { return add(row, to: session) }
+        session.ended[row.key.identifier] = row
+        lastEnd = max(lastEnd, number)
     }
 
     /// Removes the files of transfers whose end was taken before the process ended, and old files that resume data names.
@@ -132,7 +143,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     /// The highest number comes from a file, which may contain any value.
     func newSessionNumber() -> Int64 {
         guard lastSession == .max else { return lastSession + 1 }
-        return (1...).first { sessions[$0] == nil } ?? .max
+        return (1...).first { sessions[$0] == nil && unread[$0] == nil } ?? .max
     }
 
     func session(of channel: ServiceChannel) -> ServiceSession? {
