@@ -1,6 +1,7 @@
 #if Persistence
     import Foundation
     import LoadingKitCore
+    import LoadingKitTransport
     import TestSupport
     import Testing
 
@@ -23,6 +24,39 @@
                 let timeout = try connection.first(Int.self, "PRAGMA busy_timeout")
                 #expect(found == level && journal == "wal" && timeout == 5000)
             }
+        }
+
+        @Test(
+            "on a file system of a network there is no log, also where the file had one",
+            arguments: [
+                (0x6969, "delete"), (0xFF53_4D42, "delete"), (0xFE53_4D42, "delete"), (0x00C3_6400, "delete"),
+                (0x5346_414F, "delete"), (0x0102_1997, "delete"), (0xEF53, "wal"), (-Int(ENOENT), "wal"),
+            ])
+        func journal(type: Int, mode: String) throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("a.sqlite")
+            do {
+                let earlier = StoreDatabase(url: file, schema: Self.schema)
+                try earlier.write { try $0.run("INSERT INTO t VALUES (1)") }
+                // It is in use with its log.
+                let other = StoreDatabase(url: file, schema: Self.schema) { _ in 0x6969 }
+                try other.write { try $0.run("INSERT INTO t VALUES (2)") }
+                let found = try other.read { try $0.first(String.self, "PRAGMA journal_mode") }
+                #expect(found == "wal")
+                withExtendedLifetime(earlier) {}
+            }
+            let store = StoreDatabase(url: file, schema: Self.schema) { _ in type }
+            try store.write { try $0.run("INSERT INTO t VALUES (3)") }
+            let found = try store.read { try $0.first(String.self, "PRAGMA journal_mode") }
+            #expect(found == mode)
+            #expect(try store.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 3)
+        }
+
+        @Test("the types of file systems are the system's")
+        func fileSystems() {
+            // PROC_SUPER_MAGIC
+            #expect(SystemCalls.fileSystemType("/proc") == 0x9FA0)
+            #expect(SystemCalls.fileSystemType("/nowhere/at/all") == -Int(ENOENT))
         }
 
         @Test("what several stores of a process write at once is all there")

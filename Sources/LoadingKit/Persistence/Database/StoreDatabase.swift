@@ -35,11 +35,17 @@
         /// a file, it loses the locks that SQLite holds on that file, whichever descriptor it took them with (fcntl(2)).
         private static let creation = Guarded(())
 
+        /// The types of file systems that several machines may use at the same time: NFS, CIFS, SMB2, Ceph, AFS and 9p.
+        private static let networkTypes: Set<Int> = [
+            0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x00C3_6400, 0x5346_414F, 0x0102_1997,
+        ]
+
         let url: URL
         private let path: String
         private let schema: StoreSchema
         private let durability: Durability
         private let log: StoreLog
+        private let fileSystemType: @Sendable (_ folder: String) -> Int
         private let connection = Guarded<Connection?>(nil)
         /// Held while the database is being opened.
         private let opening = Guarded(())
@@ -48,7 +54,8 @@
 
         init(
             url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog(),
-            among openDatabases: OpenDatabases = .ofProcess
+            among openDatabases: OpenDatabases = .ofProcess,
+            fileSystemType: @escaping @Sendable (_ folder: String) -> Int = { SystemCalls.fileSystemType($0) }
         ) {
             self.url = url
             path = url.path
@@ -56,6 +63,7 @@
             self.durability = durability
             self.log = log
             self.openDatabases = openDatabases
+            self.fileSystemType = fileSystemType
         }
 
         var exists: Bool { fileNumber != nil }
@@ -214,9 +222,8 @@
             do {
                 let writer = try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
                 let isOurs = try writer.use { connection in
-                    // If the file system lacks shared memory, SQLite uses another journal mode, which works as well.
-                    try connection.execute(
-                        "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue)")
+                    try setJournalMode(connection)
+                    try connection.execute("PRAGMA synchronous = \(durability.rawValue)")
                     return try schema.apply(to: connection)
                 }
                 guard isOurs else { throw StoreFailure.newer(path: url.path) }
@@ -229,6 +236,19 @@
                 return Connection(writer: writer, reader: reader, file: file, number: openDatabases.nextUse())
             } catch let error where StoreFailure.isDamage(error) || StoreFailure.isOfRead(error) {
                 throw Failed(file: file, error: error)
+            }
+        }
+
+        /// A write-ahead log needs memory that all users of the file share, which processes of several machines cannot.
+        private func setJournalMode(_ connection: SQLiteConnection) throws {
+            guard Self.networkTypes.contains(fileSystemType(url.deletingLastPathComponent().path)) else {
+                // If the file system lacks shared memory, SQLite uses another journal mode, which works as well.
+                return try connection.execute("PRAGMA journal_mode = WAL")
+            }
+            do {
+                try connection.execute("PRAGMA journal_mode = DELETE")
+            } catch let error where StoreFailure.isBusy(error) {
+                // A process of an earlier version uses the file with a log. A later opening of the file ends that.
             }
         }
 
@@ -265,7 +285,7 @@
             opening.withLock { _ in
                 guard fileNumber == file else { return }
                 replaceConnection(by: nil)
-                for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
+                for suffix in ["-wal", "-shm", "-journal"] { _ = SystemCalls.unlink(url.path + suffix) }
                 _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }
         }

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 _Thread_local struct lk_thread_state lk_thread_state_storage;
@@ -79,6 +80,11 @@ int lk_unacknowledged_bytes(int socket) {
 }
 
 int lk_clone_file(int target, int source) { return ioctl(target, FICLONE, source); }
+
+int64_t lk_file_system_type(const char *path) {
+    struct statfs status;
+    return statfs(path, &status) == 0 ? (int64_t)(uint32_t)status.f_type : -1;
+}
 
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds) {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = nanoseconds}};

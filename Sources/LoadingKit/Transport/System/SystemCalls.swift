@@ -12,7 +12,7 @@ package enum SystemCalls {
         case socket, connect, recv, send, sendmsg, sendfile, shutdown, close, getsockopt, setsockopt, getsockname
         case epollCreate, epollControl, epollWait, eventfd
         case open, read, write, pread, preadv2, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, futimens, fsync
-        case unlink, rename, mkdir, rmdir, flock, link, lstat, chmod, fcntl, poll
+        case unlink, rename, mkdir, rmdir, flock, link, lstat, chmod, fcntl, poll, statfs
         case bind, listen, accept, recvmsg, pipe, createThread
     }
 
@@ -346,6 +346,9 @@ extension SystemCalls {
     package static func lstat(_ path: String, _ status: inout stat) -> Int {
         call(.lstat) { Int(fstatat(AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW)) }
     }
+
+    /// The type of the file system in which a file is, a number of linux/magic.h.
+    package static func fileSystemType(_ path: String) -> Int { call(.statfs) { Int(lk_file_system_type(path)) } }
 
     package static func seek(_ descriptor: Int32, to offset: Int64) -> Int {
         call(.lseek) { Int(Glibc.lseek(descriptor, off_t(offset), SEEK_SET)) }

@@ -77,6 +77,9 @@ int lk_reserve(int descriptor, int64_t offset, int64_t count);
 // does not support this.
 int lk_clone_file(int target, int source);
 
+// The type of the file system in which a file is, a number of linux/magic.h. -1 with errno.
+int64_t lk_file_system_type(const char *path);
+
 // Sets the time of a file's last modification. -1 with errno.
 int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds);
 
