@@ -243,6 +243,25 @@
             #expect(try !folder.contents().contains("Numbers.sqlite.damaged"))
         }
 
+        @Test("a file that a newer version has taken over meanwhile is left alone")
+        func newerMeanwhile() throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("a.sqlite")
+            let store = StoreDatabase(url: file, schema: Self.schema)
+            try store.write { try $0.run("INSERT INTO t VALUES (1)") }
+            let steps = Self.schema.steps + ["ALTER TABLE t ADD COLUMN b", "CREATE TABLE other (a)"]
+            let newer = StoreDatabase(url: file, schema: StoreSchema(steps: steps))
+            try newer.write { try $0.run("INSERT INTO t VALUES (2, 3)") }
+            for text in ["INSERT INTO t VALUES (4)", "INSERT INTO t (a) VALUES (4)", "DELETE FROM t"] {
+                let error = #expect(throws: StoreFailure.self) { try store.write { try $0.run(text) } }
+                #expect(error?.description.contains("newer") == true)
+            }
+            let error = #expect(throws: StoreFailure.self) { try store.read { try $0.run("SELECT c FROM t") } }
+            #expect(error?.description.contains("newer") == true)
+            #expect(try newer.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 2)
+            #expect(try !folder.contents().contains("a.sqlite.damaged"))
+        }
+
         @Test("secure hosts of earlier versions are read")
         func earlierHosts() throws {
             let folder = try TemporaryFolder()

@@ -96,7 +96,14 @@
             _ body: (SQLiteConnection) throws -> Result
         ) throws -> (result: Result, file: UInt64) {
             try perform(on: fileNumber) { connection in
-                (result: try connection.writer.use { try $0.transaction(body) }, file: connection.file)
+                let result = try connection.writer.use { connection in
+                    try connection.transaction { connection -> Result in
+                        // A newer version may have brought the file to its schema since it was opened.
+                        guard try schema.isKnown(connection) else { throw StoreFailure.newer(path: path) }
+                        return try body(connection)
+                    }
+                }
+                return (result: result, file: connection.file)
             }
         }
 
@@ -139,6 +146,7 @@
             } catch let failed as Failed {
                 let isDamage = StoreFailure.isDamage(failed.error)
                 guard isDamage || StoreFailure.isOfRead(failed.error) else { throw failed.error }
+                if isDamage, isNewer { throw StoreFailure.newer(path: path) }
                 guard isDamage, isDamaged(failed.error) else {
                     throw StoreFailure.unreadable(path: path, reason: "\(failed.error)")
                 }
@@ -146,6 +154,12 @@
                 putAside(failed.file)
                 throw failed.error
             }
+        }
+
+        /// Whether a newer version has brought the file to its schema: statements of this version may then be errors.
+        private var isNewer: Bool {
+            let other = try? SQLiteDatabase(path: path, busyTimeout: Self.patience)
+            return (try? other?.use { try schema.isKnown($0) }) == false
         }
 
         /// Whether another connection finds the damage, too, without a read that fails: SQLite reports those as damage.
@@ -295,6 +309,11 @@
     struct StoreSchema: Sendable {
         /// The statements of each version, in order. Existing steps are never changed; changes are added as new steps.
         let steps: [String]
+
+        /// Whether the file's version is not newer.
+        func isKnown(_ connection: SQLiteConnection) throws -> Bool {
+            try connection.first(Int.self, "PRAGMA user_version") ?? 0 <= steps.count
+        }
 
         /// Updates a file to this version, in one transaction, so that only one of several processes applies each step.
         /// Returns false if the file's version is newer.
