@@ -165,6 +165,20 @@ struct DownloadFolderTests {
         #expect(FileManager.default.fileExists(atPath: other))
     }
 
+    @Test("is another one when the process has become another user, and the first one when it is the first user again")
+    func anotherUser() throws {
+        let (base, user) = (path, Box<UInt32>(1))
+        let folder = DownloadFolder({ "\(base)-\($0)" }, sweeps: false, effectiveUser: { user.value })
+        let first = try folder.path(of: "a")
+        user.value = 2
+        let second = try folder.path(of: "a")
+        #expect(first.hasPrefix("\(base)-1/") && second.hasPrefix("\(base)-2/"))
+        let name = try leave(3, in: folder)
+        #expect(try DownloadFile(resuming: name, count: 3, in: folder).count == 3)
+        user.value = 1
+        #expect(try folder.path(of: "a") == first)
+    }
+
     @Test("is made again where somebody has removed it")
     func removed() throws {
         let folder = folder()

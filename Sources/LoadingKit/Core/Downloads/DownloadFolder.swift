@@ -4,7 +4,8 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The private folder for partial downloads: `LoadingKit-<user>` in the temporary folder, with mode 0700. Another
-/// process of the same user can resume an interrupted download from it.
+/// process of the same user can resume an interrupted download from it. A process that becomes another user goes on in
+/// that user's folder.
 ///
 /// Each process has its own subfolder, which it keeps locked as long as it runs. Other processes can thus distinguish
 /// files in use from the files of a process that has ended. A process identifier would have no meaning in another
@@ -12,7 +13,10 @@ import LoadingKitTransport
 ///
 /// Its functions may block.
 package final class DownloadFolder: Sendable {
-    package static let shared = DownloadFolder(NSTemporaryDirectory() + "LoadingKit-\(getuid())")
+    package static let shared: DownloadFolder = {
+        let temporary = NSTemporaryDirectory()
+        return DownloadFolder({ "\(temporary)LoadingKit-\($0)" })
+    }()
 
     private static let prefix = "CFNetworkDownload_"
     private static let suffix = ".tmp"
@@ -37,25 +41,39 @@ package final class DownloadFolder: Sendable {
     }
 
     private struct State {
-        var own: Own?
+        /// This process's folders, by the effective users that it had.
+        var own: [UInt32: Own] = [:]
         /// The files that resume data of this process names, and that no download uses: the oldest first.
         var left: [(name: String, size: Int64)] = []
         /// Whether the files of other processes were checked, or the check is scheduled.
         var hasSwept: Bool
     }
 
-    private let path: String
+    private let pathOfUser: @Sendable (UInt32) -> String
+    private let effectiveUser: @Sendable () -> UInt32
     private let limits: Limits
     private let state: Guarded<State>
 
-    /// - Parameter sweeps: whether the folder sweeps by itself, at its first use.
-    package init(_ path: String, _ limits: Limits = Limits(), sweeps: Bool = true) {
-        self.path = path
+    package convenience init(_ path: String, _ limits: Limits = Limits(), sweeps: Bool = true) {
+        self.init({ _ in path }, limits, sweeps: sweeps)
+    }
+
+    /// - Parameters:
+    ///   - pathOfUser: the path of a user's folder.
+    ///   - sweeps: whether the folder sweeps by itself, at its first use.
+    ///   - effectiveUser: the process's effective user, which may change.
+    package init(
+        _ pathOfUser: @escaping @Sendable (UInt32) -> String, _ limits: Limits = Limits(), sweeps: Bool = true,
+        effectiveUser: @escaping @Sendable () -> UInt32 = { geteuid() }
+    ) {
+        (self.pathOfUser, self.effectiveUser) = (pathOfUser, effectiveUser)
         self.limits = limits
         state = Guarded(State(hasSwept: !sweeps))
     }
 
-    deinit { if let own = state.withLock({ $0.own }) { SystemCalls.closeLocked(own.descriptor) } }
+    deinit { for own in state.withLock({ Array($0.own.values) }) { SystemCalls.closeLocked(own.descriptor) } }
+
+    private var path: String { pathOfUser(effectiveUser()) }
 
     package static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
 
@@ -188,7 +206,8 @@ package final class DownloadFolder: Sendable {
     }
 
     private var folders: [String] {
-        let own = state.withLock { $0.own?.path }
+        let user = effectiveUser()
+        let (path, own) = (pathOfUser(user), state.withLock { $0.own[user]?.path })
         return names(in: path).filter { UUID(uuidString: $0) != nil }.map { "\(path)/\($0)" }.filter { $0 != own }
     }
 
@@ -199,12 +218,13 @@ package final class DownloadFolder: Sendable {
     // MARK: The folders
 
     private func ownFolder() throws -> String {
-        try state.withLock { state in
+        let user = effectiveUser()
+        return try state.withLock { state in
             // A program that cleans the temporary folder may have removed it.
-            if let own = state.own, Self.isThere(own.descriptor) { return own.path }
-            if let gone = state.own.take() { SystemCalls.closeLocked(gone.descriptor) }
-            let own = try makeOwnFolder()
-            state.own = own
+            if let own = state.own[user], Self.isThere(own.descriptor) { return own.path }
+            if let gone = state.own.removeValue(forKey: user) { SystemCalls.closeLocked(gone.descriptor) }
+            let own = try Self.makeOwnFolder(in: pathOfUser(user))
+            state.own[user] = own
             return own.path
         }
     }
@@ -214,7 +234,7 @@ package final class DownloadFolder: Sendable {
         return SystemCalls.fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }
 
-    private func makeOwnFolder() throws -> Own {
+    private static func makeOwnFolder(in path: String) throws -> Own {
         // Any user with write access to the temporary folder could have created it.
         do {
             try PrivateFolder.make(path, makesParents: false)
@@ -235,7 +255,7 @@ package final class DownloadFolder: Sendable {
                 throw DownloadFailure.make(.cannotCreateFile, "the folder \(own) cannot be opened", opened)
             }
             // A sweeping process may have taken it for an abandoned folder.
-            if Self.takeLock(descriptor), Self.isThere(descriptor) { return Own(path: own, descriptor: descriptor) }
+            if takeLock(descriptor), isThere(descriptor) { return Own(path: own, descriptor: descriptor) }
             SystemCalls.closeLocked(descriptor)
         }
     }

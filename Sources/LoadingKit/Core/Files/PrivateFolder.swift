@@ -34,7 +34,7 @@ package enum PrivateFolder {
         let fault: String? =
             switch status.st_mode & S_IFMT {
             case S_IFLNK: "is a symbolic link"
-            case S_IFDIR where status.st_uid != getuid(): "belongs to another user"
+            case S_IFDIR where status.st_uid != geteuid(): "belongs to another user"
             case S_IFDIR where status.st_mode & 0o077 != 0: "is open to other users (its mode must be 0700)"
             case S_IFDIR: nil
             case _: "is not a folder"

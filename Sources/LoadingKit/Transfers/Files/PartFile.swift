@@ -62,7 +62,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         writer = BodyFileWriter(descriptor)
         var status = stat()
         let looked = SystemCalls.fstat(descriptor, &status)
-        guard looked >= 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == getuid() else {
+        guard looked >= 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
             throw PartFailure(.cannotOpenFile, "\(path) is no file of the user's", min(looked, -Int(EACCES)))
         }
         let size = Int64(status.st_size)
