@@ -168,6 +168,29 @@ import Testing
         }
     }
 
+    /// systemd puts its own socket there when its unit is installed while a daemon runs that a program has started.
+    @Test(arguments: [false, true]) func itEndsWhenItsSocketIsAnother(hasOther: Bool) async throws {
+        try await withTimeout {
+            let server = try ServerInProcess()
+            await server.untilItServes()
+            let program = try PlainProgram(server.place)
+            #expect(try program.greet() != nil)
+            program.write(try MessageFrame(.attach(WireSamples.session)).bytes)
+            await server.performer.attached.wait(for: 1)
+            await server.advance(by: .seconds(60))
+            await server.run {}
+            #expect(server.ended.count == 0)
+            try FileManager.default.removeItem(atPath: server.place.socket)
+            if hasOther { try Data().write(to: URL(fileURLWithPath: server.place.socket)) }
+            await server.advance(by: .seconds(60))
+            await server.ended.wait(for: 1)
+            #expect(FileManager.default.fileExists(atPath: server.place.socket) == hasOther)
+            // The program connects to the next daemon, which waits for it.
+            _ = program.readAll()
+            #expect(server.performer.detached.count == 0)
+        }
+    }
+
     /// The next daemon waits for the programs that were attached.
     @Test func itsEndLeavesTheSessionsAttached() async throws {
         try await withTimeout {

@@ -1,9 +1,18 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The socket on which the daemon listens: its own socket, in the place whose lock makes it the only daemon, or a
 /// socket that systemd has made.
 package final class DaemonListener: Sendable {
+    /// The file at the socket's path.
+    private enum SocketFile: Equatable {
+        case missing
+        case file(device: UInt64, number: UInt64)
+        /// It cannot be found out.
+        case unknown
+    }
+
     let place: DaemonPlace
     private let lock: ProcessLock
     /// The socket that systemd has made; nil where the daemon makes its own.
@@ -11,6 +20,8 @@ package final class DaemonListener: Sendable {
     var isActivated: Bool { activated != nil }
     /// Closed when the daemon listens. The program that started the daemon waits for this.
     private let readiness: Int32?
+    /// The file of the socket on which the daemon listens.
+    private let ownFile = Guarded(SocketFile.unknown)
 
     /// Nil where another daemon runs.
     ///
@@ -27,13 +38,33 @@ package final class DaemonListener: Sendable {
 
     func listen(on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
         if let activated { return LocalListener.adopt(activated, on: loop) }
-        return LocalListener.listen(at: place.socket, on: loop)
+        let listening = LocalListener.listen(at: place.socket, on: loop)
+        let file = socketFile
+        ownFile.withLock { $0 = file }
+        return listening
+    }
+
+    private var socketFile: SocketFile {
+        var status = stat()
+        switch SystemCalls.lstat(place.socket, &status) {
+        case 0: return .file(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+        case -Int(ENOENT): return .missing
+        case _: return .unknown
+        }
+    }
+
+    /// Whether no program can connect any more: the daemon's own socket was removed, or replaced by another one. systemd
+    /// does so when its unit is installed while the daemon runs.
+    var isSocketLost: Bool {
+        guard activated == nil, case .file = ownFile.withLock({ $0 }) else { return false }
+        let file = socketFile
+        return file != .unknown && file != ownFile.withLock { $0 }
     }
 
     func announce() { if let readiness { SystemCalls.close(readiness) } }
 
     /// Removes the daemon's own socket, so that a program that connects from now on starts the next daemon.
-    func releaseSocket() { if activated == nil { _ = SystemCalls.unlink(place.socket) } }
+    func releaseSocket() { if activated == nil, !isSocketLost { _ = SystemCalls.unlink(place.socket) } }
 
     /// The first socket that systemd has passed (`sd_listen_fds`), where it was passed to this process.
     package static func activatedSocket(_ environment: [String: String]) -> Int32? {

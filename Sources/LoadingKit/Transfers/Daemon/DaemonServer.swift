@@ -30,6 +30,8 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     private var isPerformerIdle = true
     private var connections: [ObjectIdentifier: ServerConnection] = [:]
     private var idleTimer: LoopTimer?
+    /// The timer of the next check whether programs can still connect.
+    private var socketTimer: LoopTimer?
     /// The listener; nil before the server starts, and after it has ended.
     private var serving: (listener: LocalListener, place: DaemonListener)?
 
@@ -59,6 +61,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
                 if let failure = listener.start() { return end("cannot listen: \(failure)") }
                 place.announce()
                 log.write("serves \(place.place.socket), version \(WireVersion.library)")
+                watchSocket()
                 considerIdleness()
             }
         }
@@ -70,12 +73,22 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
     private func end(_ reason: String) {
         guard let (listener, place) = serving.take() else { return }
         idleTimer?.cancel()
+        socketTimer?.cancel()
         listener.close()
         for connection in connections.values { connection.end() }
         connections = [:]
         place.releaseSocket()
         log.write("ends: \(reason)")
         didEnd()
+    }
+
+    /// Ends the server when its socket was replaced: the next daemon waits for its end, and the attached programs connect to
+    /// that one then.
+    private func watchSocket() {
+        socketTimer = loop.schedule(at: loop.now.advanced(bySeconds: limits.idleTime)) { [weak self] in
+            guard let self, let place = serving?.place else { return }
+            if place.isSocketLost { end("its socket was replaced") } else { watchSocket() }
+        }
     }
 
     // MARK: Connections
