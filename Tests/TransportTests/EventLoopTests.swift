@@ -217,6 +217,34 @@ import Testing
 
     private nonisolated func isOn(_ loop: EventLoop) async -> Bool { loop.isCurrent }
 
+    /// The child has neither the loop's thread nor sockets of its own. It would wait for ever, or send on its parent's sockets.
+    @Test func aForkedProcessThatUsesALoopEnds() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            // Swift does not import it.
+            guard let symbol = dlsym(nil, "fork") else { exit(2) }
+            let makeChild = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+            let loop = EventLoop(name: "parent")
+            let uses: [() -> Void] = [
+                { loop.execute {} }, { loop.perform {} }, { loop.stop() }, { _ = EventLoop.next() },
+                { _ = EventLoop(name: "child") },
+            ]
+            for use in uses {
+                let child = makeChild()
+                if child == 0 {
+                    use()
+                    _exit(0)
+                }
+                var status: Int32 = 0
+                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                // A signal has ended it.
+                guard child > 0, status & 0x7F != 0 else { exit(1) }
+            }
+            loop.stop()
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.ranges(of: "the child process must call exec").count >= 5)
+    }
+
     @Test func anActorLivesOnTheLoop() async {
         await withLoop { loop in
             let actor = Resident(loop)

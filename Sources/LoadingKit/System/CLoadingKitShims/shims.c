@@ -22,6 +22,17 @@
 
 _Thread_local struct lk_thread_state lk_thread_state_storage;
 
+int lk_is_forked_storage;
+
+static void child_was_forked(void) { lk_is_forked_storage = 1; }
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, child_was_forked); }
+
+void lk_watch_forks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+}
+
 void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds); }
 
 ssize_t lk_read_from_memory(int descriptor, void *buffer, size_t count, int64_t offset) {

@@ -17,6 +17,7 @@ extension EventLoop {
     /// Runs `work` in the calling thread if the turn is free. Returns whether it was free.
     private func performInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard mayBeFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
+        Self.checkProcess()
         let rest = turnLock.withLockIfAvailable { _ -> Rest? in
             guard !outbox.isCrowded, takeTurn() else { return nil }
             mayBeFree.store(false, ordering: .relaxed)

@@ -108,6 +108,8 @@ extension EventLoop {
     }
 
     private func wait(_ milliseconds: Int32) -> Int {
+        // The program's code may have called `fork` in this thread.
+        Self.checkProcess()
         if epollDescriptor < 0 {
             openDescriptors()
             // The system has no descriptors: the loop checks the inbox periodically, and tries again. With new

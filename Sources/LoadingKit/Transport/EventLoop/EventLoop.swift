@@ -103,6 +103,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Makes a separate loop, which runs until ``stop()``.
     package init(name: String, time: TimeSource = .system, idleConnections: IdleConnections = .shared) {
+        Self.checkProcess()
+        lk_watch_forks()
         self.name = name
         self.idleConnections = idleConnections
         self.time = time
@@ -204,6 +206,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Returns `false`, and drops the work, if the loop has ended.
     @discardableResult
     func submit(_ work: Work) -> Bool {
+        Self.checkProcess()
         if isCurrent {
             ready.append(work)
             return true
@@ -221,6 +224,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Ends the loop after it has done the work submitted so far, and waits for this, unless it is called on the loop.
     /// Timers that are not due are dropped, as is work submitted later.
     package func stop() {
+        Self.checkProcess()
         let (thread, wakeUp) = inbox.withLock { inbox -> (NativeThread?, Int32) in
             guard inbox.phase == .running else { return (nil, -1) }
             inbox.phase = .stopping
@@ -244,6 +248,16 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 // MARK: - The process's loops
 
 extension EventLoop {
+    /// Ends a process that `fork` has made of one with event loops, and that has not called `exec`. What it sent would
+    /// become a part of its parent's messages, and it would wait for ever for the loops' threads.
+    @inline(__always)
+    static func checkProcess() { if lk_is_forked() != 0 { endForkedProcess() } }
+
+    @inline(never)
+    private static func endForkedProcess() -> Never {
+        fatalError("LoadingKit was used before fork(): the child process must call exec")
+    }
+
     /// One loop for each core, at most four.
     private static let shared: [EventLoop] = {
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -257,6 +271,7 @@ extension EventLoop {
 
     /// One of the process's shared loops, in rotation. They start with the first call and never stop.
     package static func next() -> EventLoop {
+        checkProcess()
         let ticket = ticket.wrappingAdd(1, ordering: .relaxed).oldValue
         return shared[Int(UInt(bitPattern: ticket) % UInt(shared.count))]
     }

@@ -26,6 +26,13 @@ static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storag
 static inline int lk_thread_is_borrowed(void) { return lk_thread_state_storage.is_borrowed; }
 static inline void lk_set_thread_is_borrowed(int is_borrowed) { lk_thread_state_storage.is_borrowed = is_borrowed; }
 
+// Whether fork() has made this process of one that had event loops. It has neither their threads nor sockets of its own.
+extern int lk_is_forked_storage;
+static inline int lk_is_forked(void) { return lk_is_forked_storage; }
+
+// Has `lk_is_forked()` tell so in children that this process makes from now on.
+void lk_watch_forks(void);
+
 // A socket that receives changes of interfaces, addresses and routes; -1 with errno.
 int lk_route_socket(void);
 
