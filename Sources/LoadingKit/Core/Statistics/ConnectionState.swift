@@ -29,18 +29,13 @@ package struct ConnectionState: Sendable {
         package let isSending: Bool
         /// Whether the response is not received completely.
         package let isReceiving: Bool
-        /// Whether the response's head was received.
-        package let hasResponse: Bool
         package let windows: Windows
 
-        package init(
-            number: UInt32, task: Int?, isSending: Bool, isReceiving: Bool, hasResponse: Bool, windows: Windows
-        ) {
+        package init(number: UInt32, task: Int?, isSending: Bool, isReceiving: Bool, windows: Windows) {
             self.number = number
             self.task = task
             self.isSending = isSending
             self.isReceiving = isReceiving
-            self.hasResponse = hasResponse
             self.windows = windows
         }
     }
@@ -70,10 +65,6 @@ package struct ConnectionState: Sendable {
     package let info: ConnectionInfo?
     /// The requests, or FTP transfers, that the connection has carried, with the present ones.
     package var requestCount = 0
-    /// The time at which its last request began; nil before the first.
-    package var lastUse: MonotonicTime?
-    /// The identifiers of the tasks whose requests it carries.
-    package var tasks: [Int] = []
     package var http2: HTTP2?
 
     /// A connection that is being opened.
@@ -83,22 +74,6 @@ package struct ConnectionState: Sendable {
 
     package init(_ info: ConnectionInfo, _ kind: ConnectionProtocol, _ phase: Phase) {
         (number, self.kind, self.phase, self.info) = (info.number, kind, phase, info)
-    }
-
-    /// The time at which it was opened; nil before.
-    package var opened: MonotonicTime? { info.flatMap { $0.timings.tlsEnd ?? $0.timings.connectEnd } }
-}
-
-/// The use of a connection so far.
-package struct ConnectionUse {
-    package private(set) var count = 0
-    package private(set) var last: MonotonicTime?
-
-    package init() {}
-
-    package mutating func note(_ now: MonotonicTime) {
-        count &+= 1
-        last = now
     }
 }
 

@@ -27,8 +27,6 @@ extension StreamEngine {
             guard let info = channel.info else { return nil }
             var connection = ConnectionState(info, .stream, .active)
             connection.requestCount = 1
-            connection.lastUse = connection.opened
-            connection.tasks = [task.taskIdentifier]
             return connection
         case .new, .over: return nil
         }

@@ -147,8 +147,7 @@ extension FTPConnection {
         case .making(let pending): return ConnectionState(opening: pending.number)
         case .connected(let stream), .open(let stream):
             var state = ConnectionState(stream.info, .ftp, load == nil ? .idle : .active)
-            (state.requestCount, state.lastUse) = (use.count, use.last)
-            state.tasks = load.map { [$0.resources.task.taskIdentifier] } ?? []
+            state.requestCount = requestCount
             return state
         }
     }

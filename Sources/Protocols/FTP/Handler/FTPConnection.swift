@@ -22,12 +22,12 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     weak var load: FTPLoad? {
         didSet {
             guard load != nil else { return }
-            use.note(session.loop.now)
+            requestCount += 1
             membership?.connectionDidBecomeActive()
             idleTimer?.cancel()
         }
     }
-    private(set) var use = ConnectionUse()
+    private(set) var requestCount = 0
     /// Whether no further transfer begins on the connection.
     private(set) var isRetired = false
     private(set) var control = FTPLink.none

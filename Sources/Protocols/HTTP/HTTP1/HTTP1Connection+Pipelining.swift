@@ -22,7 +22,7 @@ extension HTTP1Connection {
     func sendAhead(_ exchange: HTTPExchange) {
         exchange.assigned(to: self)
         exchange.willBeSentAhead()
-        use.note(loop.now)
+        requestCount &+= 1
         exchange.use(stream.info, metrics, isReused: true)
         do {
             try pipeline.append(exchange, &codec, now: loop.now)

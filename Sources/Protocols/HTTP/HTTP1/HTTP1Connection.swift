@@ -80,7 +80,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     var pipeline = Pipeline()
     @exclusivity(unchecked) var identityQuestion: IdentityQuestion?
     @exclusivity(unchecked) var headBuffer: [UInt8] = []
-    @exclusivity(unchecked) var use = ConnectionUse()
+    @exclusivity(unchecked) var requestCount = 0
     @exclusivity(unchecked) private(set) var binding = HTTPConnectionPool.Binding.none
     /// Nil until the connection has been idle.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
@@ -104,8 +104,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     var connectionState: ConnectionState {
         let isIdle = if case .idle = state { true } else { false }
         var now = ConnectionState(stream.info, .http1, isIdle ? .idle : .active)
-        (now.requestCount, now.lastUse) = (use.count, use.last)
-        if case .active(let exchange) = state { now.tasks = ([exchange] + pipeline.exchanges).map(\.taskIdentifier) }
+        now.requestCount = requestCount
         return now
     }
 
@@ -143,7 +142,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         guard case .idle(let since) = state else { return exchange.restartElsewhere() }
         membership?.connectionDidBecomeActive()
         keepAlive.requestWillBegin(isReused: isReused, idleTime: isReused ? loop.now.seconds(since: since) : 0)
-        use.note(loop.now)
+        requestCount &+= 1
         state = .active(exchange)
         response = .awaited
         pipeline.begin()

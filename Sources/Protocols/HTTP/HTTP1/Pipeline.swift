@@ -29,7 +29,6 @@ struct Pipeline {
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-    var exchanges: [HTTPExchange] { entries.compactMap(\.exchange) }
     var isAwaited: Bool { entries.contains { $0.exchange != nil } }
 
     /// Whether the server can have received all of the request that it answers next.
@@ -57,7 +56,7 @@ struct Pipeline {
     mutating func flush(to stream: ByteStream) -> TransportError? {
         while outputSent < output.count {
             switch output.withUnsafeBytes({ stream.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...])) }) {
-            case .bytes(let count): took(count, now: stream.loop.now)
+            case .bytes(let count): took(count)
             case .wouldBlock: return nil
             case .failed(let error): return error
             }
@@ -67,7 +66,7 @@ struct Pipeline {
         return nil
     }
 
-    private mutating func took(_ count: Int, now: MonotonicTime) {
+    private mutating func took(_ count: Int) {
         outputSent += count
         var rest = count
         for index in entries.indices where rest > 0 && entries[index].unsent > 0 {

@@ -6,19 +6,17 @@ extension HTTP2Connection {
     func state(listsStreams: Bool) -> ConnectionState {
         let listed = streams.ids.compactMap(find)
         var now = ConnectionState(stream.info, .http2, life.isOpen ? (listed.isEmpty ? .idle : .active) : .closing)
-        (now.requestCount, now.lastUse) = (use.count, use.last)
+        now.requestCount = requestCount
         now.http2 = ConnectionState.HTTP2(
             openStreams: listed.count, allowedStreams: codec.allowedStreams,
             windows: windows(of: .connection), streams: listsStreams ? listed.map(state) : [])
-        if listsStreams { now.tasks = listed.compactMap { $0.exchange?.taskIdentifier } }
         return now
     }
 
     private func state(of stream: HTTP2ClientStream) -> ConnectionState.Stream {
         ConnectionState.Stream(
             number: stream.number.rawValue, task: stream.exchange?.taskIdentifier, isSending: stream.body != nil,
-            isReceiving: codec.isReceiving(on: stream.number), hasResponse: stream.hasResponse,
-            windows: windows(of: stream.number))
+            isReceiving: codec.isReceiving(on: stream.number), windows: windows(of: stream.number))
     }
 
     private func windows(of stream: HTTP2StreamID) -> ConnectionState.Windows {

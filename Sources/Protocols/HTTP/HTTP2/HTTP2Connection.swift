@@ -36,7 +36,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var writeError: TransportError?
     /// How often bytes have arrived.
     @exclusivity(unchecked) var arrivalCount = 0
-    @exclusivity(unchecked) var use = ConnectionUse()
+    @exclusivity(unchecked) var requestCount = 0
     /// Nil until the connection has been idle, and after it is closed.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
     @exclusivity(unchecked) var log: HTTP2FrameLog?
@@ -110,7 +110,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     func carry(_ exchange: HTTPExchange) {
         if life.isIdle { membership?.connectionDidBecomeActive() }
         guard let isReused = life.noteRequest() else { return exchange.restartElsewhere() }
-        use.note(loop.now)
+        requestCount &+= 1
         ping.requestWillBegin()
         if ping.isDueBeforeUse(loop.now) { sendPing() }
         schedulePingCheck()
