@@ -67,37 +67,12 @@ enum VaryKey {
     private static func normalized(_ request: HTTPFields, _ name: String) -> String? {
         let values = request.values(named: name)
         guard !values.isEmpty else { return nil }
-        var elements = values.joined(separator: ",").elements
+        // Commas in quoted strings do not separate elements.
+        var elements = values.joined(separator: ",").splitOutsideQuotes(at: ",").map { $0.trimmingHTTPWhitespace }
         if negotiating.contains(name) { elements = elements.map { $0.lowercased() }.sorted() }
         return elements.joined(separator: ",")
     }
 
     private static let negotiating: Set = ["accept", "accept-charset", "accept-encoding", "accept-language"]
     private static let harmless: Set = ["host", "origin", "range", "user-agent", "x-requested-with"]
-}
-
-extension String {
-    /// Commas in quoted strings do not separate elements.
-    fileprivate var elements: [String] {
-        var parts = [[UInt8]()]
-        var isQuoted = false
-        var isEscaped = false
-        for byte in utf8 {
-            if byte == UInt8(ascii: ","), !isQuoted {
-                parts.append([])
-                continue
-            }
-            parts[parts.count - 1].append(byte)
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\"") {
-                isQuoted.toggle()
-            } else if byte == UInt8(ascii: "\\"), isQuoted {
-                isEscaped = true
-            }
-        }
-        return parts.map { part in
-            part.withUnsafeBytes { String(decoding: $0.trimmingSpaces, as: UTF8.self) }
-        }
-    }
 }

@@ -5,7 +5,8 @@ extension StringProtocol {
     /// The parts between the separators. A separator in a quoted string is ignored.
     ///
     /// It processes Unicode scalars, not characters: a combining mark must not hide a separator or a quote.
-    func splitOutsideQuotes(at separator: Unicode.Scalar) -> [String] {
+    @inlinable
+    package func splitOutsideQuotes(at separator: Unicode.Scalar) -> [String] {
         var parts: [String] = []
         var part = String.UnicodeScalarView()
         var isQuoted = false
@@ -30,7 +31,7 @@ extension StringProtocol {
     }
 
     /// The string without spaces, tabs and line ends around it.
-    var trimmingHTTPWhitespace: String {
+    @inlinable package var trimmingHTTPWhitespace: String {
         let scalars = unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.isHTTPWhitespace }),
             let last = scalars.lastIndex(where: { !$0.isHTTPWhitespace })
@@ -65,7 +66,7 @@ extension Unicode.Scalar {
     }
 
     /// Whether the scalar is space, tab, CR or LF: HTTP whitespace in the Fetch standard.
-    var isHTTPWhitespace: Bool {
+    @inlinable package var isHTTPWhitespace: Bool {
         self == " " || self == "\t" || self == "\n" || self == "\r"
     }
 
