@@ -15,8 +15,6 @@ extension HTTPFields {
                 known: known.rawValue)
         }
 
-        @inlinable package init(_ places: lk_field) { self.places = places }
-
         @inlinable package var nameOffset: UInt32 { places.name_offset }
         @inlinable package var nameLength: UInt32 { places.name_length }
 

@@ -43,8 +43,6 @@ struct SessionCounts: ~Copyable {
 
         subscript(single: Single) -> Int { numbers[single.rawValue] }
 
-        func total(_ row: Row) -> Int { self[row].reduce(0, +) }
-
         subscript(row: Row) -> ArraySlice<Int> {
             numbers[(row.rawValue * width)..<((row.rawValue + 1) * width)]
         }

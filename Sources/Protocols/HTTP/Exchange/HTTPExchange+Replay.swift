@@ -89,10 +89,6 @@ extension HTTPExchange {
         return RequestMethod.isSafe(method)
     }
 
-    /// Whether the request may be sent ahead of earlier responses. This is done once: a server that answers none of
-    /// these requests costs each of them one connection at most.
-    var mayBeSentAhead: Bool { !hasHadTurn && allowsPipelining }
-
     /// The request's timeout begins when its response is the next one.
     func willBeSentAhead() {
         hasHadTurn = true

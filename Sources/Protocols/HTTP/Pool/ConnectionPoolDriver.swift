@@ -110,6 +110,7 @@ final class ConnectionPoolDriver: RoutePool {
     private func register(_ exchange: HTTPExchange, _ needsFreshConnection: Bool) -> HTTPConnectionPool.Request {
         let id = exchanges.insert((exchange, needsFreshConnection))
         exchange.requestID = id
+        // A request is sent ahead once: a server that answers none of these costs each of them one connection.
         let allowsPipelining = exchange.allowsPipelining
         return HTTPConnectionPool.Request(
             id: id, number: exchange.number, priority: exchange.priority, needsFreshConnection: needsFreshConnection,

@@ -22,8 +22,6 @@ struct HostConnections: Sendable, CustomStringConvertible {
         /// Whether a connection of the pool that has ended a request takes no further one, because another pool needs
         /// it more.
         var givesWay = false
-
-        var isLimited: Bool { limit != .max }
     }
 
     /// A pool's use of the host.
