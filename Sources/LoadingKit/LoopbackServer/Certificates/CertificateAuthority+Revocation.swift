@@ -57,7 +57,7 @@ extension CertificateAuthority {
         let whole = try required(
             OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, answer), "making an OCSP response")
         defer { OCSP_RESPONSE_free(whole) }
-        return try derBytes("an OCSP response") { i2d_OCSP_RESPONSE(whole, $0) }
+        return try derBytes("an OCSP response") { i2d_OCSP_RESPONSE(whole, &$0) }
     }
 
     /// A list of revoked certificates, in DER (RFC 5280 §5).
@@ -95,7 +95,7 @@ extension CertificateAuthority {
         let key = try PrivateKey(pem: privateKeyPEM)
         try check(X509_CRL_sort(list), "sorting the list")
         try check(X509_CRL_sign(list, key.pointer, EVP_sha256()), "signing the list")
-        return try derBytes("a revocation list") { i2d_X509_CRL(list, $0) }
+        return try derBytes("a revocation list") { i2d_X509_CRL(list, &$0) }
     }
 }
 

@@ -1,4 +1,5 @@
 import CLoadingKitOpenSSL
+import LoadingKitTransport
 
 /// A failed call of OpenSSL, with the contents of its error queue.
 public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -48,11 +49,7 @@ package func check(_ result: Int32, _ operation: @autoclosure () -> String) thro
 
 /// The bytes that one of OpenSSL's encoding functions returns, which are freed.
 package func derBytes(
-    _ name: String, _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
+    _ name: String, _ encode: (inout UnsafeMutablePointer<UInt8>?) -> Int32
 ) throws(OpenSSLError) -> [UInt8] {
-    var pointer: UnsafeMutablePointer<UInt8>?
-    let count = encode(&pointer)
-    guard count > 0, let pointer else { throw OpenSSLError("encoding \(name)") }
-    defer { CRYPTO_free(pointer, nil, 0) }
-    return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+    try required(OpenSSLValues.der(encode), "encoding \(name)")
 }

@@ -41,7 +41,7 @@ package final class ParsedCertificate {
     }
 
     func der() throws(OpenSSLError) -> [UInt8] {
-        try derBytes("a certificate") { i2d_X509(pointer, $0) }
+        try derBytes("a certificate") { i2d_X509(pointer, &$0) }
     }
 }
 

@@ -122,7 +122,7 @@ public struct TLSFacts: Sendable, Equatable {
         cipherSuite = SSL_CIPHER_get_name(SSL_get_current_cipher(connection)).map { String(cString: $0) } ?? ""
         version = SSL_get_version(connection).map { String(cString: $0) } ?? ""
         peerCertificateDER = SSL_get0_peer_certificate(connection).flatMap { certificate in
-            try? derBytes("the peer's certificate") { i2d_X509(certificate, $0) }
+            try? derBytes("the peer's certificate") { i2d_X509(certificate, &$0) }
         }
     }
 }

@@ -1,14 +1,14 @@
 import CLoadingKitOpenSSL
 
 /// OpenSSL's lists and encodings as values of Swift.
-enum OpenSSLValues {
+package enum OpenSSLValues {
     /// The elements of a list (`STACK_OF`), which still owns them. A list that is nil has none.
     static func elements(of list: OpaquePointer?) -> [OpaquePointer] {
         (0..<max(0, OPENSSL_sk_num(list))).compactMap { OPENSSL_sk_value(list, $0).map { OpaquePointer($0) } }
     }
 
     /// The DER that an `i2d` function of OpenSSL allocates; nil where it fails.
-    static func der(_ encode: (inout UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8]? {
+    package static func der(_ encode: (inout UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8]? {
         var pointer: UnsafeMutablePointer<UInt8>?
         let count = encode(&pointer)
         guard count > 0, let pointer else { return nil }
