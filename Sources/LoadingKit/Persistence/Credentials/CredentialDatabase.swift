@@ -62,14 +62,7 @@
             }
         }
 
-        package func version() throws -> String? {
-            // As long as saved changes are not on disk, the credentials there are not those of the storage.
-            writes.drain()
-            guard writes.isEmpty else {
-                throw StoreFailure.unreadable(path: database.url.path, reason: "changes are not written yet")
-            }
-            return try database.version()
-        }
+        package func version() throws -> String? { try database.version(behind: writes) }
 
         private static func credential(_ row: SQLiteRow, _ key: StoreKey) -> StoredCredential? {
             guard let identity = row.value(0, Data.self), let isDefault = row.value(1, Bool.self),

@@ -118,6 +118,15 @@
             }
         }
 
+        /// The version after the waiting changes: until they are on disk, the content there is not that of the store.
+        func version<Change: Sendable>(behind writes: WriteBehind<Change>) throws -> String? {
+            writes.drain()
+            guard writes.isEmpty else {
+                throw StoreFailure.unreadable(path: url.path, reason: "changes are not written yet")
+            }
+            return try version()
+        }
+
         /// Logs a failure of the store and its consequence. Only the first failure is logged.
         func report(_ error: any Error, _ consequence: String) {
             log.warn("\(url.path): \(consequence) (\(error))")

@@ -60,14 +60,7 @@
             }
         }
 
-        package func version() throws -> String? {
-            // As long as saved changes are not on disk, the policies there are not those of the store.
-            writes.drain()
-            guard writes.isEmpty else {
-                throw StoreFailure.unreadable(path: database.url.path, reason: "changes are not written yet")
-            }
-            return try database.version()
-        }
+        package func version() throws -> String? { try database.version(behind: writes) }
 
         private var hasTakenOver: Bool {
             let mark = try? database.read { try $0.first(Int.self, "PRAGMA application_id") }
