@@ -7,7 +7,6 @@
     /// One exchange of a request and its response: its span, and its metrics.
     struct Attempt {
         private let load: LoadContext
-        private let facts: RequestFacts
         private let request: URLRequest
         private let span: (any Span)?
         private let meters: AttemptMeters?
@@ -17,7 +16,6 @@
             _ factory: (any MetricsFactory)?
         ) {
             self.load = load
-            self.facts = facts
             meters = factory.map {
                 AttemptMeters(telemetry.instruments, $0, facts, fillsDimensions: telemetry.options.fillsDimensions)
             }

@@ -8,11 +8,9 @@ struct GlobPattern: Sendable {
         case parameter(String)
     }
 
-    let text: String
     private let tokens: [Token]
 
     init(_ text: String) {
-        self.text = text
         var tokens: [Token] = []
         var literal: [Character] = []
         func endLiteral() {
