@@ -135,8 +135,6 @@ extension HeadScanner {
         cursor.index &+= 1
     }
 
-    mutating func scanFoldStart(_ cursor: inout ScanCursor) { scanValueStart(&cursor) }
-
     /// The line's value ends at the offset `end`. Trailing space is not part of it.
     private mutating func finishValue(_ cursor: inout ScanCursor, end: Int) {
         var end = end

@@ -130,10 +130,9 @@ struct HeadScanner: Sendable {
         case .lineStart: try scanFieldLines(&cursor)
         case .name: try scanName(&cursor)
         case .nameEnd: try scanNameEnd(&cursor)
-        case .valueStart: scanValueStart(&cursor)
+        case .valueStart, .foldStart: scanValueStart(&cursor)
         case .value: try scanValue(&cursor)
         case .valueFeed: try scanValueFeed(&cursor)
-        case .foldStart: scanFoldStart(&cursor)
         case .lastLineFeed: try scanLastLineFeed(&cursor)
         case .emptyLine, .emptyLineFeed, .complete: break
         }
