@@ -1,5 +1,4 @@
 import DequeModule
-import LoadingKitCore
 import LoadingKitPrimitives
 
 /// The look-ups of a session's proxy resolver, and the answers that are kept. It is a value: each input returns the

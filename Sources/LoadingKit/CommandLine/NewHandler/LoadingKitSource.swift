@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 
 /// The source from which the package of a new handler gets LoadingKit.
 enum LoadingKitSource: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 
 /// The shared part of a pair of bound streams: a bounded buffer between the writing end and the reading end.
 ///

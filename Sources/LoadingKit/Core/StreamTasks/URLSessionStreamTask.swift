@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
 
 /// A connection to a host and port, over which the program sends and receives bytes of its own protocol; or the rest of
 /// a response, where a data task has become a stream task (``URLSession/ResponseDisposition/becomeStream``).

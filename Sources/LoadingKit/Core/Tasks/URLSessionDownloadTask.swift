@@ -1,6 +1,4 @@
 import Foundation
-import LoadingKitPrimitives
-import LoadingKitTransport
 
 /// A task that writes the response's body into a file.
 ///

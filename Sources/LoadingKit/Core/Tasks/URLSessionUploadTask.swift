@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitTransport
 
 /// A task that sends data, a file or a stream as the body of its request, and delivers the response's body as a data
 /// task does.

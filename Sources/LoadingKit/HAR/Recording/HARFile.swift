@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 import Synchronization
 
 /// Records loads, and passes their notes on while they run.

@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitPrimitives
 
 /// A load that is recorded: it stands between the load of a request and its receiver, and passes on all events
 /// unchanged.

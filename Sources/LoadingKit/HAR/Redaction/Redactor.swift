@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitCore
 @_spi(LoadingKitPlugins) import LoadingKitPrimitives
 
 /// Applies a redaction, with its names in their canonical form.

@@ -1,7 +1,6 @@
 import DequeModule
 import LoadingKitCore
 import LoadingKitHAR
-import LoadingKitPrimitives
 
 /// The traffic of a program's sessions as far as it is kept, and the messages about it for the page. Confined to the
 /// inspector's event loop.

@@ -1,4 +1,3 @@
-import LoadingKitHPACK
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 

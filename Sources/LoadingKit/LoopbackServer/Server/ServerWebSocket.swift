@@ -1,4 +1,3 @@
-import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitWebSocket
 

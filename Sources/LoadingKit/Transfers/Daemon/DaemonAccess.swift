@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPersistence
-import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Access to the user's daemon, which performs the transfers of programs' background sessions. The daemon is started

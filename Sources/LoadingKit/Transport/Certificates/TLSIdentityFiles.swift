@@ -1,5 +1,3 @@
-import LoadingKitPrimitives
-
 /// A client's certificate and key in PEM files, which are read again if they have changed.
 package final class TLSIdentityFiles: Sendable {
     package let paths: TLSIdentityPaths

@@ -1,5 +1,3 @@
-import LoadingKitPrimitives
-
 /// The files and folders from which authorities are read.
 enum TrustSource: Hashable, Sendable {
     /// The system's, or those that the environment names instead.

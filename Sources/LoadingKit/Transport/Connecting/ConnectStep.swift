@@ -1,5 +1,3 @@
-import LoadingKitPrimitives
-
 /// A step in the opening of a connection.
 package enum ConnectStep: BitwiseCopyable, Sendable {
     /// The name is being looked up. An address needs no look-up.

@@ -1,6 +1,5 @@
 import CLoadingKitShims
 import Glibc
-import LoadingKitPrimitives
 
 /// The object that a ``ByteStream`` notifies of its events.
 package protocol ByteStreamHandler: AnyObject {

@@ -1,6 +1,5 @@
 import DequeModule
 import Glibc
-import LoadingKitPrimitives
 
 /// Threads for blocking work. Each kind of work has its own pool, so that no work waits for the threads of another
 /// kind.

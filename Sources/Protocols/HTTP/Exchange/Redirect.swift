@@ -1,6 +1,5 @@
 import Foundation
 @_spi(LoadingKitPlugins) import LoadingKitCore
-import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 /// The target of a redirect response, and the request for it (RFC 9110 §15.4).

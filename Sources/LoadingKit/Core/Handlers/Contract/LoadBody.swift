@@ -1,5 +1,4 @@
 import Foundation
-import LoadingKitTransport
 
 /// A request's body as an asynchronous sequence of its pieces, for every kind of body.
 ///

@@ -1,5 +1,3 @@
-import LoadingKitPrimitives
-
 /// The reasons in replies that refuse a command (RFC 959 §4.2).
 extension FTPReply {
     /// Whether the server does not implement the command: 500, 502 or 504, or the codes that some servers use instead.
