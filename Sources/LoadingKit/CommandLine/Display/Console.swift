@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitPrimitives
-import Logging
 
 /// Standard error: complete lines from any thread, and lines of progress that are removed before them.
 final class Console: Sendable {
@@ -52,20 +51,4 @@ enum StandardOutput {
         guard code == EPIPE else { throw .writing("standard output", code) }
         return false
     }
-}
-
-/// Displays the messages of the library's logger, for `-vv`.
-struct ConsoleLog: LogHandler {
-    let console: Console
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-
-    init(_ console: Console) { self.console = console }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { console.write("* \(PlainText.line("\(event.message)"))\n") }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
-import Logging
 
 /// The daemon's log. It goes to systemd's journal or to a terminal where standard error is one of these, else to
 /// `daemon.log` in the user's state folder. That file is renamed to `daemon.log.1` when it is too long.
@@ -58,20 +57,4 @@ package final class DaemonLog: Sendable {
         var line = line
         _ = line.withUTF8 { SystemCalls.write(descriptor, UnsafeRawBufferPointer($0)) }
     }
-}
-
-/// Passes log messages of the daemon's stores and sessions to the daemon's log.
-struct DaemonLogHandler: LogHandler {
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.warning
-    private let log: DaemonLog
-
-    init(_ log: DaemonLog) { self.log = log }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { log.write("\(event.level): \(event.message)") }
 }

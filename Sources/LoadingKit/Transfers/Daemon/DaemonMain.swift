@@ -29,7 +29,8 @@ package enum DaemonMain {
         if chdir(environment["HOME"] ?? "/") != 0 { _ = chdir("/") }
 
         let log = DaemonLog(environment)
-        StoreLog.use(Logger(label: "loadkitd") { _ in DaemonLogHandler(log) })
+        StoreLog.use(
+            Logger(label: "loadkitd") { _ in MessageLog(.warning) { log.write("\($0.level): \($0.message)") } })
         let readiness = isDetached ? DaemonStage.readiness : nil
         if let readiness { _ = fcntl(readiness, F_SETFD, FD_CLOEXEC) }
         do {

@@ -133,7 +133,9 @@
             if let hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
             cookies.apply(to: configuration, for: loads.compactMap(\.request.url))
             if display.showsTrace {
-                configuration.logger = Logger(label: "loadkit", factory: { _ in ConsoleLog(.standardError) })
+                configuration.logger = Logger(label: "loadkit") { _ in
+                    MessageLog(.trace) { Console.standardError.write("* \(PlainText.line("\($0.message)"))\n") }
+                }
             }
             return configuration
         }
