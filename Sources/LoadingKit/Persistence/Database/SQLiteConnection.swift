@@ -186,17 +186,14 @@
         let code: Int32
         let message: String
 
-        init(code: Int32, message: String) {
-            self.code = code
-            self.message = message
-        }
-
-        fileprivate init(code: Int32, _ connection: OpaquePointer) {
-            self.init(code: code, message: String(cString: sqlite3_errmsg(connection)))
-        }
-
         var primaryCode: Int32 { code & 0xFF }
 
         var description: String { "SQLite error \(code): \(message)" }
+    }
+
+    extension SQLiteError {
+        fileprivate init(code: Int32, _ connection: OpaquePointer) {
+            self.init(code: code, message: String(cString: sqlite3_errmsg(connection)))
+        }
     }
 #endif

@@ -64,12 +64,9 @@ struct UploadLimits: Equatable {
     var maxSize: Int64?
     /// The limit for one request's part of the body.
     var maxAppendSize: Int64?
+}
 
-    init(maxSize: Int64? = nil, maxAppendSize: Int64? = nil) {
-        self.maxSize = maxSize
-        self.maxAppendSize = maxAppendSize
-    }
-
+extension UploadLimits {
     /// Nil if the field must be ignored: it is no Dictionary, or a known member is no Integer.
     init?(_ text: String) {
         guard let members = StructuredField.dictionary(text) else { return nil }
