@@ -12,8 +12,6 @@ public final class WebSocketPayload: @unchecked Sendable {  // one owner while i
     /// The number of bytes.
     public private(set) var count = 0
 
-    init() {}
-
     deinit { free(base) }
 
     /// Calls `body` with the bytes, which must not be kept after the call.

@@ -16,8 +16,6 @@ struct SlotTable<Element> {
     private var slots: [Slot] = []
     private var free: [Int] = []
 
-    init() {}
-
     var count: Int { slots.count - free.count }
     var isEmpty: Bool { slots.count == free.count }
 

@@ -19,8 +19,6 @@ struct BodyCollector: ~Copyable {
     private var expected = 0
     private var pages = PagesAhead()
 
-    init() {}
-
     deinit { free(base) }
 
     /// Sets the number of bytes that the response's head announced.
