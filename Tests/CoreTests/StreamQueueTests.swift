@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import Testing
 
@@ -94,6 +95,50 @@ import Testing
         #expect(pair.write("de") == 2)
         pair.queue.resume()
         #expect(pair.events.writing == [])
+    }
+
+    /// A delegate that is slower than its peer gets one event for all that has come meanwhile, not one for each piece.
+    @Test(arguments: [false, true]) func oneEventWaitsAtMost(isQueueSetAgain: Bool) throws {
+        let pair = try #require(Pair(capacity: 100))
+        _ = pair.events
+        pair.queue.suspend()
+        for number in 0..<50 {
+            if isQueueSetAgain, number == 25 {
+                CFReadStreamSetDispatchQueue(pair.input, nil)
+                CFWriteStreamSetDispatchQueue(pair.output, nil)
+                CFReadStreamSetDispatchQueue(pair.input, pair.queue)
+                CFWriteStreamSetDispatchQueue(pair.output, pair.queue)
+            }
+            #expect(pair.write("a") == 1)
+        }
+        pair.queue.resume()
+        #expect(pair.events == (["pair: bytes"], ["pair: room"]))
+        // A change after an event is reported as before.
+        #expect(pair.write("a") == 1)
+        #expect(pair.events == (["pair: bytes"], ["pair: room"]))
+    }
+
+    /// The same in a run loop, also where the stream is removed from it and scheduled again.
+    @Test func oneReportOfReadinessWaitsForARunLoop() {
+        let (schedule, loop, mode) = (StreamSchedule(), RunLoop.current, RunLoop.Mode(rawValue: "streams"))
+        let reports = Recorder<String>()
+        schedule.add(loop, mode)
+        schedule.perform(isReadiness: true) {
+            reports.append("first")
+            // Readiness from the beginning of a report on is reported anew.
+            schedule.perform(isReadiness: true) {
+                reports.append("next")
+                schedule.removeAll()
+            }
+        }
+        schedule.perform(isReadiness: true) { reports.append("dropped") }
+        schedule.perform { reports.append("error") }
+        schedule.remove(loop, mode)
+        schedule.add(loop, mode)
+        schedule.perform(isReadiness: true) { reports.append("dropped") }
+        // The loop ends when the schedule has removed its timer. The date is a net.
+        _ = loop.run(mode: mode, before: Date(timeIntervalSinceNow: 60))
+        #expect(reports.snapshot == ["first", "error", "next"])
     }
 
     @Test func aWriterHearsThatNobodyReads() throws {

@@ -92,7 +92,8 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
     }
 
     private func send(_ event: Stream.Event) {
-        schedule.perform { [weak self] in
+        let isReadiness = event == .hasBytesAvailable || event == .hasSpaceAvailable
+        schedule.perform(isReadiness: isReadiness) { [weak self] in
             guard let self, status != .closed, isCurrent(event) else { return }
             let stream = state.withLock { LoopTransfer($0.stream) }.value
             if let stream { delegate?.stream(stream, handle: event) }

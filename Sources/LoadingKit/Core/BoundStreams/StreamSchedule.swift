@@ -13,10 +13,18 @@ final class StreamSchedule: @unchecked Sendable {  // its state is guarded by it
         let timer: Timer
     }
 
+    private struct Waiting {
+        let isReadiness: Bool
+        let body: @Sendable () -> Void
+    }
+
     private struct State {
         var entries: [Entry] = []
         var queue: DispatchQueue?
-        var waiting: [@Sendable () -> Void] = []
+        /// The queue on which a report of readiness waits.
+        var readyQueue: DispatchQueue?
+        /// Waits for a run loop.
+        var waiting: [Waiting] = []
     }
 
     /// In seconds. The timer is set to fire earlier when there is an event.
@@ -57,22 +65,44 @@ final class StreamSchedule: @unchecked Sendable {  // its state is guarded by it
     }
 
     /// Runs `body` on the queue, or else in one of the run loops. Does nothing where there is neither.
-    func perform(_ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter isReadiness: whether `body` reports that a read or write would not block. At most one such report
+    ///   waits: another one is dropped until the first has begun. A fast peer would otherwise fill the memory.
+    func perform(isReadiness: Bool = false, _ body: @escaping @Sendable () -> Void) {
         let (queue, entry) = state.withLock { state -> (DispatchQueue?, Entry?) in
-            if let queue = state.queue { return (queue, nil) }
+            if let queue = state.queue {
+                guard isReadiness else { return (queue, nil) }
+                if state.readyQueue === queue { return (nil, nil) }
+                state.readyQueue = queue
+                return (queue, nil)
+            }
             guard let first = state.entries.first else { return (nil, nil) }
-            state.waiting.append(body)
+            if !isReadiness || !state.waiting.contains(where: \.isReadiness) {
+                state.waiting.append(Waiting(isReadiness: isReadiness, body: body))
+            }
             return (nil, first)
         }
-        queue?.async(execute: body)
+        if let queue, isReadiness {
+            queue.async { [weak self] in
+                self?.readinessWillBeReported(on: queue)
+                body()
+            }
+        } else {
+            queue?.async(execute: body)
+        }
         entry?.timer.fireDate = Date()
     }
 
+    /// Bytes or room that come from now on are reported anew.
+    private func readinessWillBeReported(on queue: DispatchQueue) {
+        state.withLock { if $0.readyQueue === queue { $0.readyQueue = nil } }
+    }
+
     private func runWaiting() {
-        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+        let waiting = state.withLock { state -> [Waiting] in
             defer { state.waiting = [] }
             return state.waiting
         }
-        for body in waiting { body() }
+        for next in waiting { next.body() }
     }
 }
