@@ -222,10 +222,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     ///
     /// A reader pauses where a task is suspended, where `bytes(for:)` is not iterated, or where a delegate has not yet
     /// returned. The server may then send what its flow-control window still permits, and no more. The window grows for
-    /// a response whose reader takes the received bytes, up to 64 MiB, within this limit: one response gets half of the
-    /// remainder, and the responses of one connection half of the whole. Where nothing remains, each response continues
-    /// with its first 128 KiB, which are returned to the server as the reader takes them. This may be slower over a
-    /// long distance.
+    /// a fast response whose reader takes the received bytes, up to 64 MiB, within this limit: one response gets half
+    /// of the remainder, and the responses of one connection half of the whole. Where nothing remains, each response
+    /// continues with its first 128 KiB, which are returned to the server as the reader takes them. This may be slower
+    /// over a long distance.
     ///
     /// A session compares the total of all the process's sessions with its own setting. Over HTTP/1.1 each response has
     /// its own connection, which is not read until the reader continues.

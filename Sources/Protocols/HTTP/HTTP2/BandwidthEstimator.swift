@@ -7,8 +7,8 @@ import LoadingKitPrimitives
 /// too small.
 ///
 /// A stream's window also limits the bytes that are held for a reader which has stopped. It therefore grows only while
-/// the reader takes bytes on arrival. Such bytes do not count against the connection's window: a suspended task blocks
-/// its own stream only.
+/// the reader takes bytes on arrival, at first only many in a short time (``FluentReading``). Such bytes do not count
+/// against the connection's window: a suspended task blocks its own stream only.
 struct BandwidthEstimator {
     /// A stream's first window, in bytes: larger than most responses, and small enough for many readers that never
     /// read.

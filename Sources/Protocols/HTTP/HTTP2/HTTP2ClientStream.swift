@@ -25,8 +25,7 @@ final class HTTP2ClientStream: HTTPStream {
     @exclusivity(unchecked) private(set) var hasResponse = false
     /// The bytes that the server may send before the exchange takes them.
     @exclusivity(unchecked) private(set) var window = BandwidthEstimator.initialStream
-    /// The bytes that the exchange took on arrival since the window grew, or since it was held back.
-    @exclusivity(unchecked) private var takenInARow = 0
+    @exclusivity(unchecked) private var reading = FluentReading()
     @exclusivity(unchecked) private var held = HeldBytes()
     /// Arrived while the exchange was held back.
     @exclusivity(unchecked) private var heldHead: (head: ResponseHead, hasBody: Bool)?
@@ -55,19 +54,15 @@ final class HTTP2ClientStream: HTTPStream {
     // MARK: The window
 
     /// Counts bytes that the exchange took on arrival. Returns the size of a larger window if they justify one.
-    func noteTaken(_ count: Int) -> Int? {
-        takenInARow += count
-        let isTested = window >= BandwidthEstimator.testedStream
-        guard takenInARow >= (isTested ? BandwidthEstimator.testedStream : window / 2) else { return nil }
-        takenInARow = 0
-        return isTested ? BandwidthEstimator.fluentStream : BandwidthEstimator.testedStream
+    func noteTaken(_ count: Int, _ now: MonotonicTime) -> Int? {
+        reading.noteTaken(count, window: window, now)
     }
 
     func windowDidGrow(by count: Int) { window += count }
 
     private func hold() {
         isHolding = true
-        takenInARow = 0
+        reading.readerWasHeldBack()
     }
 
     // MARK: From the exchange

@@ -161,7 +161,7 @@ extension HTTP2Connection {
 
     private func noteFluentReading(_ count: Int, _ stream: HTTP2ClientStream) {
         if stream.window < BandwidthEstimator.fluentStream {
-            guard let size = stream.noteTaken(count) else { return }
+            guard let size = stream.noteTaken(count, loop.now) else { return }
             _ = enlargeWindow(of: stream, to: size)
         } else if codec.mayNeedWindow(on: stream.number),
             bandwidth.readerDidTake(count, of: stream.number, window: stream.window, loop.now)
