@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitHTTP2
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -276,6 +277,73 @@ struct ResumableUploadTests {
                 #expect(site.methods == ["POST"])
             }
         }
+    }
+
+    /// Refuses an upload over HTTP/2 for a minute. Each part of the response comes 8 seconds after the one before, by
+    /// the loop's clock. A PING shows that the client has it.
+    private static func refuseSlowly(
+        _ socket: StreamSocket, _ time: ManualTime, _ loop: EventLoop, _ methods: Recorder<String>
+    ) throws {
+        var post: HTTP2StreamID?
+        var answerCount = 0
+        try socket.serveHTTP2 { event, machine, output in
+            var fields = HTTPFields()
+            switch event {
+            case .headers(let stream, .request(let head), _):
+                methods.append(head.method)
+                if head.method == "HEAD" {
+                    fields.append(name: "Upload-Complete", value: "?1")
+                    return try machine.sendResponse(204, fields, on: stream, endStream: true, to: &output)
+                }
+                post = stream
+                fields.append(name: "Location", value: "/uploads/0")
+                try machine.sendResponse(104, fields, on: stream, endStream: false, to: &output)
+                machine.sendPing(0, to: &output)
+            case .pingAcknowledged:
+                guard let post else { return }
+                answerCount += 1
+                time.advance(by: .seconds(answerCount < 4 ? 8 : 61))
+                // The frames that follow must not come before the timers.
+                let hasAdvanced = Signal()
+                loop.execute { hasAdvanced.fire() }
+                hasAdvanced.waitBlocking()
+                switch answerCount {
+                case 1:
+                    fields.append(name: "Retry-After", value: "60")
+                    try machine.sendResponse(503, fields, on: post, endStream: false, to: &output)
+                case 2, 3:
+                    try machine.sendDataHeader(1, on: post, endStream: answerCount == 3, to: &output)
+                    output.append(0)
+                default: return
+                }
+                machine.sendPing(UInt64(answerCount), to: &output)
+            default: break
+            }
+        }
+    }
+
+    @Test("do not time out while they discard a response, nor in the pause that it asks for")
+    func slowRefusal() async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "paused", time: .manual(time))
+        defer { loop.stop() }
+        let methods = Recorder<String>()
+        let server = try ConnectionAcceptor(.ipv4()) { socket, _ in
+            try? Self.refuseSlowly(socket, time, loop, methods)
+        }
+        defer { server.stop() }
+        let session = makeSession(on: loop) {
+            $0.assumesCleartextHTTP2 = true
+            $0.timeoutIntervalForRequest = 10
+        }
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try server.url)
+        request.httpMethod = "POST"
+        try await withTimeout { [request] in
+            let (_, response) = try await session.upload(for: request, from: Data("body".utf8))
+            #expect((response as? HTTPURLResponse)?.statusCode == 204)
+        }
+        #expect(methods.snapshot == ["POST", "HEAD"])
     }
 
     @Test(

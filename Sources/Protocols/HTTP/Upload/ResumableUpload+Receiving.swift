@@ -20,6 +20,7 @@ extension ResumableUpload: ForwardingReceiver {
             return receiver.receive(response)
         case .discard(let action):
             noteResource()
+            receiver.noteActivity()
             actionAfterResponse = action
             return .more
         }
@@ -58,6 +59,7 @@ extension ResumableUpload: ForwardingReceiver {
 
     /// Counts bytes of a response's body that no one receives.
     private func discard(_ count: Int) -> Flow {
+        receiver?.noteActivity()
         discarded += count
         guard discarded > Self.mostDiscarded, actionAfterResponse != nil else { return .more }
         performLater { $0.responseDidEnd() }

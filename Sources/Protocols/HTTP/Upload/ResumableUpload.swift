@@ -117,9 +117,12 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         case .append(let part): append(part)
         case .pause(let seconds):
             endExchange()
+            // Nothing is to come from the server meanwhile.
+            receiver?.queueStateDidChange(isQueued: true)
             timer = resources.loop.schedule(at: resources.loop.now.advanced(bySeconds: seconds)) { [weak self] in
                 guard let self else { return }
                 timer = nil
+                receiver?.queueStateDidChange(isQueued: false)
                 perform(state.pauseDidEnd())
             }
         case .fail(let error):

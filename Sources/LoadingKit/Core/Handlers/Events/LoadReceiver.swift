@@ -44,7 +44,8 @@ package protocol LoadReceiver: ChallengeReceiver {
     func bodyWillBeSentAgain(_ count: Int64)
     /// A byte was sent or received: the idle timeout starts again.
     func noteActivity()
-    /// Whether the load waits in the queue for a connection; the idle timeout does not run meanwhile.
+    /// Whether the load waits in the queue for a connection, or until it may ask its server again; the idle timeout
+    /// does not run meanwhile.
     func queueStateDidChange(isQueued: Bool)
     /// A transaction has ended. Its record is made only where the receiver uses it.
     func collect(_ transaction: @autoclosure () -> TransactionRecord)

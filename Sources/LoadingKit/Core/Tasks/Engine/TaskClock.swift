@@ -23,7 +23,8 @@ struct TaskClock {
 
     /// Whether the load waits for the program, not for the peer; the idle timeout does not run then.
     var isHeld = false
-    /// Whether the load waits in the queue for a connection; the idle timeout does not run then.
+    /// Whether the load waits in the queue for a connection, or until it may ask its server again; the idle timeout
+    /// does not run then.
     var isQueued = false
 
     /// Times in seconds; not positive means no limit.
