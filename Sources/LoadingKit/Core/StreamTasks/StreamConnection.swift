@@ -22,6 +22,9 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         self.early = early[...]
     }
 
+    /// The number of early bytes in memory, including those that were read. For tests.
+    var storedCount: Int { early.endIndex }
+
     var isClosed: Bool { stream.isClosed }
     var info: ConnectionInfo? { stream.info }
     var writeRefusal: LoadFailure? { nil }
@@ -40,7 +43,8 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
     private func readEarly(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult {
         let count = min(early.count, buffer.count)
         early.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-        early = early.dropFirst(count)
+        // An empty slice would keep the whole array.
+        early = count == early.count ? [] : early.dropFirst(count)
         return .bytes(count)
     }
 

@@ -94,7 +94,8 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
     private func takePushedBack(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let bytes = pushedBack.prefix(buffer.count)
         buffer.copyBytes(from: bytes)
-        pushedBack = pushedBack.dropFirst(bytes.count)
+        // An empty slice would keep the whole array.
+        pushedBack = bytes.count == pushedBack.count ? [] : pushedBack.dropFirst(bytes.count)
         return bytes.count
     }
 
