@@ -557,6 +557,41 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    /// A timeout of the task or of a retry ends the leader's load while its task is running.
+    @Test func aLeaderWhoseLoadIsGivenUpIsReplacedBeforeTheResponse() async throws {
+        let (release, givesUp, end) = (Signal(), Signal(), Signal())
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text("good")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight(ignoredFields: ["X-Leader"])
+        let session = URLSession.with(
+            ClosureInterceptor { load in
+                guard load.request.value(forHTTPHeaderField: "X-Leader") != nil else {
+                    return try await load.receive(load.next.load(load.request))
+                }
+                let attempt = Task { try await load.next.load(load.request) }
+                await givesUp.wait()
+                attempt.cancel()
+                _ = try? await attempt.value
+                await end.wait()
+                throw URLError(.timedOut)
+            }, flights)
+        let request = try server.request(fields: ["X-Leader": "1"])
+        let leader = Task { try await session.data(for: request).0 }
+        _ = await server.requests.count(reaches: 1)
+        let others = (0..<3).map { _ in Task { try await session.text(server.url()) } }
+        try await waitUntil { flights.callerCount == 4 }
+        givesUp.fire()
+        _ = await server.requests.count(reaches: 2)
+        release.fire()
+        for other in others { #expect(try await other.value == "good") }
+        #expect(server.requests.count == 2)
+        end.fire()
+        await #expect(throws: URLError.self) { try await leader.value }
+    }
+
     @Test func theLoadGoesOnWhenTheLeaderIsCancelledInItsBody() async throws {
         let (start, release) = (Signal(), Signal())
         let server = try LoopbackServer { request in

@@ -48,9 +48,12 @@ final class Flight: Sendable {
     }
 
     /// A caller leaves: it was cancelled, has read everything, or has released its response.
-    func leave(_ id: UInt64, _ task: URLSessionTask) {
-        let goesOn = task.goesOnLoading
-        change { $0.leave(id, isRedirected: goesOn) }
+    func leave(_ id: UInt64, _ load: LoadContext) {
+        guard state.withLock({ $0.leads(id) }) else { return change { $0.leave(id, isRedirected: false) } }
+        Task {
+            let isReplaced = await load.isReplaced()
+            change { $0.leave(id, isRedirected: isReplaced) }
+        }
     }
 
     private func carry(_ load: LoadContext, _ generation: UInt64) async {
@@ -66,8 +69,8 @@ final class Flight: Sendable {
             }
             change { $0.finish(.success(()), generation) }
         } catch {
-            let goesOn = load.task.goesOnLoading
-            change { $0.fail(error, generation, isRedirected: goesOn) }
+            let isReplaced = await load.isReplaced()
+            change { $0.fail(error, generation, isRedirected: isReplaced) }
         }
     }
 
@@ -94,12 +97,10 @@ final class Flight: Sendable {
     }
 }
 
-extension URLSessionTask {
-    /// Whether the task itself continues: when one of its loads has ended, a redirect has replaced it.
-    fileprivate var goesOnLoading: Bool {
-        switch state {
-        case .running, .suspended: true
-        case .canceling, .completed: false
-        }
+extension LoadContext {
+    /// Whether a redirect has ended the load. A load that has timed out ends while its task is still running.
+    fileprivate func isReplaced() async -> Bool {
+        if case .replaced? = await ending() { return true }
+        return false
     }
 }

@@ -103,9 +103,12 @@ struct FlightState: Sendable {
         }
     }
 
+    /// Whether the caller leads a load whose response has not arrived: without it the load cannot continue.
+    func leads(_ id: UInt64) -> Bool { leader == id && outcome == nil && end == nil }
+
     /// Returns the number of the leader's load; nil where it must not start one.
     mutating func lead(_ id: UInt64) -> UInt64? {
-        guard leader == id, present.contains(id), outcome == nil, end == nil else { return nil }
+        guard leads(id), present.contains(id) else { return nil }
         generation &+= 1
         return generation
     }
@@ -125,7 +128,7 @@ struct FlightState: Sendable {
             wakes.cancelled = carrier
             carrier = nil
             roomWaiter.take().map { wakes.room = $0 }
-        } else if leader == id, outcome == nil, end == nil {
+        } else if leads(id) {
             replaceLeader(isRedirected: isRedirected)
         }
     }

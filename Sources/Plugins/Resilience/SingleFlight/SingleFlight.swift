@@ -44,18 +44,17 @@ public final class SingleFlight: ResilienceInterceptor {
 
     /// Loads the request together with equal requests.
     public func load(_ load: LoadContext) async throws {
-        let task = load.task
-        guard task.delegate == nil, let key = FlightKey(load, ignoredFields: ignoredFields) else {
+        guard load.task.delegate == nil, let key = FlightKey(load, ignoredFields: ignoredFields) else {
             return try await load.forward(load.request)
         }
         try Task.checkCancellation()
         let (flight, id) = join(key)
         guard let id else { return try await load.forward(load.request) }
         try await withTaskCancellationHandler {
-            defer { flight.leave(id, task) }
+            defer { flight.leave(id, load) }
             try await self.load(load, flight, id)
         } onCancel: {
-            flight.leave(id, task)
+            flight.leave(id, load)
         }
     }
 
@@ -78,7 +77,7 @@ public final class SingleFlight: ResilienceInterceptor {
             switch try await flight.head(for: id) {
             case .leads: flight.begin(id, load)
             case .loadsAlone:
-                flight.leave(id, load.task)
+                flight.leave(id, load)
                 return try await load.forward(load.request)
             case .response(let response):
                 try await load.receive(response)
