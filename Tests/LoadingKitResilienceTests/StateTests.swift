@@ -391,6 +391,52 @@ import Testing
         try #require(woken == [false, true, true])
         for load in loads { await load.value }
     }
+
+    /// A wait may end just as it is cancelled, and the load wait for a slow caller again.
+    @Test func aWaitThatIsOverDropsNobody() async throws {
+        var flight = Driver()
+        let (first, second) = (flight.state.join(), flight.state.join())
+        let fast = try #require(first)
+        let slow = try #require(second)
+        let led = try await flight.lead(fast)
+        let number = try #require(led)
+        let response = try makeResponse()
+        flight.change { _ = $0.receive(response, number) }
+        var stalls: [UInt64] = []
+        var loads: [Task<Void, Never>] = []
+        var readers: [Task<Data?, any Error>] = []
+        let (rooms, room) = AsyncStream.makeStream(of: FlightState.RoomWaiter.self)
+        let (pieces, piece) = AsyncStream.makeStream(of: FlightState.PieceWaiter.self)
+        var (roomWaiters, pieceWaiters) = (rooms.makeAsyncIterator(), pieces.makeAsyncIterator())
+        for _ in 0..<2 {
+            flight.change { $0.append(Data("a".utf8), number) }
+            loads.append(
+                Task { await withCheckedContinuation { (waiter: FlightState.RoomWaiter) in room.yield(waiter) } })
+            readers.append(
+                Task {
+                    try await withCheckedThrowingContinuation { (waiter: FlightState.PieceWaiter) in
+                        piece.yield(waiter)
+                    }
+                })
+            let nextRoom = await roomWaiters.next()
+            let nextPiece = await pieceWaiters.next()
+            let roomWaiter = try #require(nextRoom)
+            let pieceWaiter = try #require(nextPiece)
+            if stalls.isEmpty { _ = try await flight.piece(fast) }
+            flight.change { $0.wait(fast, forPiece: pieceWaiter) }
+            flight.change { $0.wait(forRoom: roomWaiter, number) }
+            #expect(flight.state.isStalled)
+            stalls.append(flight.state.beginStall())
+            if stalls.count == 1 { _ = try await flight.piece(slow) }
+        }
+        flight.change { $0.dropSlowest(after: stalls[0]) }
+        #expect(flight.state.present == [fast, slow])
+        flight.change { $0.dropSlowest(after: stalls[1]) }
+        #expect(flight.state.present == [fast])
+        flight.change { $0.finish(.success(()), number) }
+        for load in loads { await load.value }
+        for reader in readers { _ = try await reader.value }
+    }
 }
 
 @Suite struct BearerTokenStateTests {

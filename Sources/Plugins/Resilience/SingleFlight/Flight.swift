@@ -79,7 +79,10 @@ final class Flight: Sendable {
         let (wakes, isClosed, stall) = state.withLock { state -> (FlightState.Wakes, Bool, Task<Void, Never>?) in
             body(&state)
             defer { state.wakes = FlightState.Wakes() }
-            if state.isStalled, state.stall == nil { state.stall = Task { await self.waitForSlowest() } }
+            if state.isStalled, state.stall == nil {
+                let number = state.beginStall()
+                state.stall = Task { await self.waitForSlowest(number) }
+            }
             return (state.wakes, state.isClosed, state.isStalled ? nil : state.stall.take())
         }
         // After the lock: the clock's code runs where its sleep is cancelled.
@@ -88,12 +91,9 @@ final class Flight: Sendable {
         wakes.perform()
     }
 
-    private func waitForSlowest() async {
+    private func waitForSlowest(_ stall: UInt64) async {
         guard (try? await clock.sleep(maximumStall)) != nil, !Task.isCancelled else { return }
-        change { state in
-            state.stall = nil
-            state.dropSlowest()
-        }
+        change { $0.dropSlowest(after: stall) }
     }
 }
 

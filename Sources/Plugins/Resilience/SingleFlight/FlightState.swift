@@ -35,6 +35,7 @@ struct FlightState: Sendable {
     var carrier: Task<Void, Never>?
     /// Waits until a caller counts as too slow.
     var stall: Task<Void, Never>?
+    private var stallNumber: UInt64 = 0
     /// Callers that have not left.
     private(set) var present: Set<UInt64> = []
     private var buffer: FlightBuffer
@@ -202,7 +203,17 @@ struct FlightState: Sendable {
         leave(leader, isRedirected: isRedirected)
     }
 
-    mutating func dropSlowest() {
+    /// Returns the number of the wait for a slow caller that begins now.
+    mutating func beginStall() -> UInt64 {
+        stallNumber &+= 1
+        return stallNumber
+    }
+
+    /// - Parameter stall: the number of the wait that is over. It may end just as it is cancelled, and another one
+    ///   begins.
+    mutating func dropSlowest(after stall: UInt64) {
+        guard stall == stallNumber else { return }
+        self.stall = nil
         guard isStalled else { return }
         for id in buffer.dropSlowest() {
             present.remove(id)
