@@ -164,6 +164,21 @@ import Testing
         #expect(state.phase == .closed)
     }
 
+    /// Its task may be suspended, or wait for an answer to a challenge.
+    @Test(arguments: [(10.0, 10.0), (0, 1)])
+    func aProbeWithoutAnOutcomeKeepsOthersOutForALimitedTime(openTime: TimeInterval, wait: TimeInterval) {
+        var state = open(.init(minimumCalls: 2, openTime: openTime))
+        let admissions = [openTime, openTime + wait / 2, openTime + wait, openTime + wait].map { state.admit(at: $0) }
+        guard case .goes(let first) = admissions[0], case .goes(let second) = admissions[2] else {
+            return #expect(Bool(false))
+        }
+        #expect([admissions[1], admissions[3]] == [.refused(0), .refused(0)])
+        state.record(.success, second, at: openTime + wait)
+        #expect(state.phase == .closed)
+        state.record(.failure, first, at: openTime + wait)
+        #expect(state.phase == .closed)
+    }
+
     @Test func lateOutcomesOfAnEarlierPhaseDoNotCount() {
         var state = State(.init(minimumCalls: 2, openTime: 10))
         let early = state.admit(at: 0)

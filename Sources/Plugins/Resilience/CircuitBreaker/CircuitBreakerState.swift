@@ -17,7 +17,8 @@ public struct CircuitBreakerState: Sendable, Hashable {
         public var window: TimeInterval
         /// The time for which the breaker stays open, in seconds. Default 10.
         public var openTime: TimeInterval
-        /// The number of calls that are admitted after that time, and must succeed. Default 1.
+        /// The number of calls that are admitted after that time, and must succeed. While they have no outcome, one more
+        /// is admitted after each ``openTime``, of a second at least. Default 1.
         public var probes: Int
 
         /// Makes a policy; see the properties.
@@ -69,6 +70,8 @@ public struct CircuitBreakerState: Sendable, Hashable {
     private let policy: Policy
     private var counts: SlidingCounts
     private var phaseNumber: UInt64 = 0
+    /// The time at which the last probe was admitted.
+    private var lastProbe: TimeInterval = 0
 
     /// Makes a closed breaker.
     public init(_ policy: Policy = Policy()) {
@@ -83,10 +86,15 @@ public struct CircuitBreakerState: Sendable, Hashable {
         case .open(let until):
             if now < until { return .refused(until - now) }
             enter(.halfOpen(running: 1, succeeded: 0))
+            lastProbe = now
             return .goes(Ticket(phase: phaseNumber))
         case .halfOpen(let running, let succeeded):
-            guard running + succeeded < policy.probes else { return .refused(0) }
+            // A probe may have no outcome for long, for example while its task is suspended.
+            guard running + succeeded < policy.probes || now - lastProbe >= max(1, policy.openTime) else {
+                return .refused(0)
+            }
             phase = .halfOpen(running: running + 1, succeeded: succeeded)
+            lastProbe = now
             return .goes(Ticket(phase: phaseNumber))
         }
     }
