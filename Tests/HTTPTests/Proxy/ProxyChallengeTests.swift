@@ -417,6 +417,43 @@ import Testing
         }
     }
 
+    /// The delegate has the challenge of a connection that is being opened, when the request gets another connection.
+    @Test func aRequestThatGetsAnotherConnectionHasItsTimeoutAgain() async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let (sent, answer, sentBehind) = (Signal(), Signal(), Signal())
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(identity), .expectRequest, .fire(sent),
+                .waitFor(answer), .respond("first"), .expectRequest, .fire(sentBehind), .hold,
+            ], [.expectRequest, Self.refusal(), .hold],
+        ])
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer {
+            peer.stop()
+            loop.stop()
+        }
+        let delegate = Silent()
+        try await withTimeout {
+            let session = Self.session(peer, delegate: delegate, authority: authority, on: loop)
+            let first = Task { await session.outcome(try Self.request("https://localhost/1")) }
+            await sent.wait()
+            var request = try Self.request("https://localhost/2")
+            request.timeoutInterval = 10
+            let second = Task { [request] in await session.outcome(request) }
+            _ = await delegate.asked.count(reaches: 1)
+            answer.fire()
+            #expect(try await first.value == .ok("first"))
+            await sentBehind.wait()
+            // The turn in which the request was sent is over then.
+            _ = await session.allTasks
+            time.advance(by: .seconds(11))
+            #expect(await second.value == .failed(.timedOut))
+            session.invalidateAndCancel()
+        }
+    }
+
     /// When a task is cancelled while its delegate has the challenge, the next task gets one.
     @Test(arguments: ["http", "https"]) func theAskerIsCancelled(scheme: String) async throws {
         let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
@@ -449,5 +486,18 @@ private final class Cancelling: NSObject, URLSessionTaskDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         ended.append(task.taskIdentifier)
+    }
+}
+
+/// Never answers a proxy's challenge.
+private final class Silent: NSObject, URLSessionTaskDelegate, Sendable {
+    let asked = Recorder<Int>()
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard challenge.protectionSpace.isProxy() else { return completionHandler(.performDefaultHandling, nil) }
+        asked.append(task.taskIdentifier)
     }
 }

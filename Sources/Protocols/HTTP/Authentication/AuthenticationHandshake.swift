@@ -40,6 +40,12 @@ final class AuthenticationHandshake {
         let channelBinding: Data?
     }
 
+    /// A challenge that the program has not answered yet.
+    private struct Question {
+        let challenge: URLAuthenticationChallenge
+        weak var receiver: (any ChallengeReceiver)?
+    }
+
     /// The most sendings of a credential, while the server requires another step or refuses the nonce as too old.
     private static let maximumSendings = 10
     /// The most answers to challenges. A server may name another realm each time.
@@ -51,6 +57,7 @@ final class AuthenticationHandshake {
     private var failures: [URLProtectionSpace: (count: Int, last: URLCredential)] = [:]
     /// The challenge that the program has to answer. Answers to others have no effect.
     private var challengeNumber = 0
+    private var question: Question?
     private var answerCount = 0
     /// A step that a scheme which may block is taking.
     private var runningStep: AuthenticationStep?
@@ -90,6 +97,8 @@ final class AuthenticationHandshake {
         challengeNumber += 1
         cancelStep()
         context.turns.leave(self, at: context.site)
+        // The load may go on, on another connection, and has its timeouts again.
+        if let question = question.take() { question.receiver?.withdraw(question.challenge) }
     }
 
     // MARK: Requests
@@ -368,9 +377,11 @@ final class AuthenticationHandshake {
             protectionSpace: offer.space, proposedCredential: proposed, previousFailureCount: failed?.count ?? 0,
             failureResponse: answer.response, error: nil)
         challengeNumber += 1
+        question = Question(challenge: challenge, receiver: receiver)
         receiver.challenge(challenge) { [weak self, weak receiver, challengeNumber] disposition, credential in
             guard let self, receiver != nil, self.challengeNumber == challengeNumber else { return }
             self.challengeNumber += 1
+            question = nil
             switch disposition {
             case .useCredential:
                 use(credential, offer, answer)
