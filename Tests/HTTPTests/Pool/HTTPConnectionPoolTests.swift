@@ -202,6 +202,73 @@ import Testing
         #expect(model.waiting.isEmpty && model.attempts.isEmpty)
     }
 
+    /// The program is being asked on behalf of one of two requests. The other one comes first, and gets the connection
+    /// that becomes idle.
+    @Test func aRequestForWhichTheProgramIsAskedIsNotSentAhead() throws {
+        var model = model { $0.limit = 2 }
+        var requests = (0..<4).map { _ in request(&model) }
+        for index in requests.indices {
+            requests[index].allowsPipelining = true
+            requests[index].mayBeSentAhead = true
+        }
+        requests[3].goesFirst = true
+        _ = try model.submit(requests[0])
+        try model.serveQueue()
+        try model.open(1, capacity: nil)
+        try model.becomeIdle(model.actives[0], .none, seconds: 50)
+        _ = try model.submit(requests[1])
+        _ = try model.submit(requests[2])
+        try model.serveQueue()
+        try model.challenge(2)
+        _ = try model.submit(requests[3])
+        try model.serveQueue()
+        try model.sendAhead(room: 3)
+        #expect(model.waiting.count == 2)
+        try model.becomeIdle(model.actives[0], .none, seconds: 50)
+        #expect(Array(model.waiting.keys) == [requests[2].id])
+        try model.endChallenge(2)
+        try model.open(2, capacity: nil)
+        #expect(model.waiting.isEmpty && model.attempts.isEmpty)
+    }
+
+    /// The answer is of no use to the request, and the next one would wait for it.
+    @Test func anAttemptWhoseRequestGetsAnIdleConnectionIsCancelled() throws {
+        var model = model { $0.limit = 2 }
+        _ = try model.submit(request(&model))
+        try model.serveQueue()
+        try model.open(1, capacity: nil)
+        try model.becomeIdle(model.actives[0], .none, seconds: 50)
+        var fresh = request(&model)
+        fresh.needsFreshConnection = true
+        _ = try model.submit(fresh)
+        try model.serveQueue()
+        var first = request(&model)
+        first.goesFirst = true
+        _ = try model.submit(first)
+        try model.challenge(2)
+        try model.serveQueue()
+        #expect(Array(model.waiting.keys) == [fresh.id])
+        #expect(Array(model.attempts.keys) == [3] && model.queued.isEmpty)
+    }
+
+    @Test func anAttemptWhoseRequestIsRefusedIsCancelled() throws {
+        var model = model {
+            $0.limit = 2
+            $0.startsWithHTTP2 = true
+        }
+        let refused = request(&model)
+        _ = try model.submit(refused)
+        try model.serveQueue()
+        for _ in Pool.BackOff.pauses {
+            try model.refuse()
+            try model.endPause()
+        }
+        try model.challenge(1)
+        try model.open(nil, capacity: 2, awaitsServer: true)
+        _ = try model.goAway(model.multiplexed[0], unprocessed: 0)
+        #expect(model.log == ["fail \(refused.id.generation) connectionRefused", "cancel #1"])
+    }
+
     /// A connection that the server ends while nothing waits says nothing of how many requests it takes.
     @Test("requests left unprocessed have several connections made", arguments: [0, 1])
     func endedConnections(unprocessed: Int) throws {

@@ -365,6 +365,10 @@ struct PoolModel {
         guard connections.count + attempts.count <= max(1, pool.configuration.limit) + retiredByAge else {
             throw Flaw("beyond the limit", pool)
         }
+        let asking = pool.attempts.filter(\.isChallenging)
+        guard asking.allSatisfy({ $0.challenged.map(pool.waiting.contains) != false }) else {
+            throw Flaw("asks the program for a request that no longer waits", pool)
+        }
         guard !willServeQueue else { return }
         guard waiting.count - queued.count <= pool.servedCount else {
             throw Flaw("has timeouts that run without a connection being opened", pool)

@@ -304,7 +304,9 @@ extension HTTPConnectionPool {
         guard !waiting.isEmpty else { return }
         let refusal = connectionWasRefused()
         refusal.actions.forEach { actions += $0 }
-        if !refusal.maySendAgain, let request = takeNext(for: nil) { actions += .fail(request.id, .connectionRefused) }
+        guard !refusal.maySendAgain, let request = takeNext(for: nil) else { return }
+        actions += .fail(request.id, .connectionRefused)
+        endSurplusAttempts(&actions)
     }
 
     /// REFUSED_STREAM: the request was not processed. Returns whether it may be sent again, after a pause that it

@@ -30,8 +30,8 @@ extension HTTPConnectionPool {
     }
 
     /// Sends requests ahead on busy connections. A connection of its own is better for a request, so only requests that
-    /// would otherwise wait are pipelined, in their order. A request that may not be sent ahead holds back those behind
-    /// it.
+    /// would otherwise wait are pipelined, in their order. A request that may not be sent ahead, or for which the
+    /// program is being asked, holds back those behind it.
     ///
     /// - Parameter rooms: the rooms of the ``pipelined(_:)`` connections; empty if the server does not support pipelining.
     mutating func sendAhead(on rooms: [RoomAhead]) -> Actions {
@@ -44,7 +44,7 @@ extension HTTPConnectionPool {
         let share = fairShare(rooms)
         // The first waiting requests get the connections that are being opened.
         while let next = waiting.prefix(attempts.count + 1).dropFirst(attempts.count).first,
-            !next.needsFreshConnection, next.mayBeSentAhead,
+            !next.needsFreshConnection, next.mayBeSentAhead, !isChallenged(next.id),
             let index = shortest(rooms, below: share, for: next)
         {
             waiting.remove(next.id)
@@ -54,6 +54,10 @@ extension HTTPConnectionPool {
         }
         for room in rooms { actions += .flushAhead(room.connection) }
         return actions
+    }
+
+    private func isChallenged(_ request: RequestID) -> Bool {
+        attempts.contains { $0.isChallenging && $0.challenged == request }
     }
 
     /// The largest number for one connection, so that connections that will soon be free have requests, too.

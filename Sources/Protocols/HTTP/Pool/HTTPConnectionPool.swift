@@ -312,6 +312,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         {
             waiting.remove(request.id)
             assign(request, connection, .fromIdle, &actions)
+            endSurplusAttempts(&actions)
         }
     }
 
