@@ -125,6 +125,36 @@ import Testing
         #expect(other.entries == expected)
     }
 
+    private func heldLoad(_ url: String) -> HeldLoad {
+        let shown = ShownMessage(
+            line: .request(method: "GET", url: url), fields: [], body: [], bodyNote: "", redactor: holds.redactor)
+        return HeldLoad(
+            number: holds.makeNumber(), session: SessionIdentity(), task: 1, request: shown, response: nil
+        ) { _ in }
+    }
+
+    /// The inbox drops the earliest inputs where there are too many: also that a load is held, and that it goes on.
+    @Test func heldLoadsAreShownAsTheyAre() async throws {
+        defer { end() }
+        await onLoop { [server] in server.start() }
+        let page = PageClient(address)
+        _ = try await page.message { $0["type"] == "rules" }
+        let first = heldLoad("http://h/first")
+        holds.didHold(first)
+        time.advance(by: .milliseconds(150))
+        let held = try await page.held("/first", "request")
+        holds.didRelease(first)
+        holds.didHold(heldLoad("http://h/second"))
+        let session = SessionIdentity()
+        let event = SessionEventRecord(time: MonotonicTime(nanoseconds: 0), event: .loadBegan)
+        for _ in 0..<131_072 { inbox.session(session, did: event, detail: "") }
+        time.advance(by: .milliseconds(150))
+        _ = try await page.held("/second", "request")
+        _ = try await page.message { $0["type"] == "released" && $0["id"] == held["id"] }
+        let all = page.messages.snapshot.filter { $0["type"] == "held" }
+        #expect(all.count == 2)
+    }
+
     /// The server closes connections in favour of others that wait.
     @Test func connectionsAreWithinTheLimit() async throws {
         defer { end() }

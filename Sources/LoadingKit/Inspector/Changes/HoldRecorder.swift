@@ -65,9 +65,12 @@ final class HoldRecorder: LoadRecorder, LoadHolder {
     /// The load with the number, if it is held.
     func held(_ number: Int) -> HeldLoad? { state.withLock { $0.held[number] } }
 
+    /// The loads that are held, by their numbers.
+    var heldLoads: [Int: HeldLoad] { state.withLock { $0.held } }
+
     /// Lets all loads go on unchanged.
     func releaseAll() {
-        for load in state.withLock({ Array($0.held.values) }) { load.decide(.proceed(nil)) }
+        for load in heldLoads.values { load.decide(.proceed(nil)) }
     }
 
     // MARK: LoadRecorder

@@ -130,8 +130,17 @@ struct LiveTraffic {
         }
     }
 
+    /// Inputs were dropped, and those about held loads may be among them.
+    ///
+    /// - Parameter loads: the loads that are held now, by their numbers.
+    mutating func correctHeld(_ loads: [Int: HeldLoad]) {
+        for load in held.values.filter({ loads[$0.number] == nil }) { release(load) }
+        for load in loads.values.sorted(by: { $0.number < $1.number }) { hold(load) }
+    }
+
+    /// The input about a load may come after ``correctHeld(_:)`` has found the load.
     private mutating func hold(_ load: HeldLoad) {
-        held[load.number] = load
+        guard held.updateValue(load, forKey: load.number) == nil else { return }
         setHeld(load, true)
         news.append(load.message(entry: entry(of: load)))
     }

@@ -87,6 +87,7 @@ final class InspectorServer: @unchecked Sendable {  // confined to `loop`, from 
         let (sessions, inputs, isMissing) = inbox.take()
         traffic.receive(sessions)
         traffic.receive(inputs, isMissing: isMissing, anchor)
+        if isMissing, let holds { traffic.correctHeld(holds.heldLoads) }
         if pages.isEmpty { return traffic.dropNews() }
         guard traffic.hasNews else { return }
         send(traffic.takeNews(anchor, atMost: Self.entriesAtOnce))
