@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Synchronization
 
 /// Hosts that have announced that they must be reached by `https` only (RFC 6797). Thread-safe.
 ///
@@ -34,6 +35,8 @@ package final class HSTSStore: Sendable {
     }
 
     private let state: Guarded<State>
+    /// Whether there are policies. Each request by `http` asks this, and takes no lock for it.
+    private let hasPolicies: Atomic<Bool>
     private let persistence: (any HSTSPersistence)?
     private let now: @Sendable () -> Date
 
@@ -48,6 +51,7 @@ package final class HSTSStore: Sendable {
         let date = now()
         let kept = ((try? persistence?.load()) ?? [:]).filter { $0.value.end > date }
         state = Guarded(State(policies: kept, kept: kept))
+        hasPolicies = Atomic(!kept.isEmpty)
         self.persistence = persistence
         self.now = now
     }
@@ -59,7 +63,7 @@ package final class HSTSStore: Sendable {
             let loaded = try? persistence.load()
         else { return }
         let date = now()
-        state.withLock { state in
+        change { state in
             // A change that was made meanwhile may be missing from what was loaded. The next call loads again.
             guard state.saveCount == saveCount else { return }
             state.replace(by: loaded.filter { $0.value.end > date })
@@ -75,7 +79,7 @@ package final class HSTSStore: Sendable {
         guard let field = HSTSField(value), IPAddress(withoutZone: host) == nil else { return }
         let name = Self.name(host)
         let now = now()
-        state.withLock { state in
+        change { state in
             guard field.maximumAge > 0 else { return forget(name, &state, now) }
             let policy = HSTSPolicy(
                 end: now.addingTimeInterval(field.maximumAge), includesSubdomains: field.includesSubdomains)
@@ -119,7 +123,8 @@ package final class HSTSStore: Sendable {
         state.saveCount += 1
     }
 
-    /// Removes an eighth of the hosts at once, so that all policies are not compared for each further one.
+    /// Removes the policies that have ended. Where too many remain, removes those that end first: an eighth of the limit
+    /// at once, as each removal compares all policies.
     private func shrink(_ state: inout State, _ now: Date) {
         for (name, policy) in state.policies where policy.end <= now { forget(name, &state, now) }
         guard state.policies.count > Self.maximumHosts else { return }
@@ -151,11 +156,18 @@ package final class HSTSStore: Sendable {
         }
     }
 
-    package var isEmpty: Bool { state.withLock { $0.policies.isEmpty } }
+    package var isEmpty: Bool { !hasPolicies.load(ordering: .relaxed) }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            hasPolicies.store(!state.policies.isEmpty, ordering: .relaxed)
+        }
+    }
 
     /// Removes all policies.
     package func removeAll() {
-        state.withLock { state in
+        change { state in
             (state.policies, state.kept, state.endings) = ([:], [:], [:])
             save(.forgetAll, &state)
         }

@@ -110,8 +110,8 @@ final class ConnectionPoolDriver: RoutePool {
     private func register(_ exchange: HTTPExchange, _ needsFreshConnection: Bool) -> HTTPConnectionPool.Request {
         let id = exchanges.insert((exchange, needsFreshConnection))
         exchange.requestID = id
-        // A request is sent ahead once: a server that answers none of these costs each of them one connection.
         let allowsPipelining = exchange.allowsPipelining
+        // A request is sent ahead only once. A server that answers no request sent ahead costs each one connection.
         return HTTPConnectionPool.Request(
             id: id, number: exchange.number, priority: exchange.priority, needsFreshConnection: needsFreshConnection,
             goesFirst: needsFreshConnection || exchange.hasHadTurn, user: Self.user(of: exchange),
@@ -212,7 +212,8 @@ final class ConnectionPoolDriver: RoutePool {
 
     /// The host may have required `https` while the request waited.
     private func cleartextFailure(of exchange: HTTPExchange) -> LoadFailure? {
-        route.origin.isSecure ? nil : exchange.cleartextFailure
+        if route.origin.isSecure || exchange.session.settings.hsts.isEmpty { return nil }
+        return exchange.cleartextFailure
     }
 
     private func retire(_ id: HTTPConnectionPool.ConnectionID) {
