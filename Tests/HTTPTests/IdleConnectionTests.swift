@@ -66,7 +66,7 @@ import Testing
         try await withTimeout {
             for (asleep, connections) in [(0, 1), (0, 1), (86_400, 2), (0, 2)] as [(UInt64, Int)] {
                 time.sleep(seconds: asleep)
-                time.advance(by: .seconds(2))
+                time.advance(by: .milliseconds(20))
                 #expect(await session.outcome(peer.request()) == .ok("a"))
                 #expect(peer.connections.count == connections)
             }

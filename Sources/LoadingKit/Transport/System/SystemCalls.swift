@@ -260,19 +260,20 @@ extension SystemCalls {
         nanosleep(&time, nil)
     }
 
-    static func monotonicNanoseconds() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
-    }
+    static func monotonicNanoseconds() -> UInt64 { nanoseconds(CLOCK_MONOTONIC) }
 
     /// The time for which the machine has been asleep. The monotonic clock stands meanwhile.
     static func nanosecondsAsleep() -> UInt64 {
         let awake = monotonicNanoseconds()
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        let all = UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
+        let all = nanoseconds(CLOCK_BOOTTIME)
         return all > awake ? all - awake : 0
+    }
+
+    @inline(__always)
+    private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
     }
 
     static func wakeUp(_ eventDescriptor: Int32) {

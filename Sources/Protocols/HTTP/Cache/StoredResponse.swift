@@ -52,12 +52,11 @@ final class StoredResponse: Sendable {
     var isDecoded: Bool { fields.contains(.contentEncoding) }
 
     /// The age of a response that was received long after now is unknown, as the clock was wrong then. It counts as
-    /// stale, so that it is validated.
+    /// infinite: the response is validated unless a response of any age will do.
     func freshness(now: Date) -> Freshness {
         let atReceipt = facts.freshnessAtReceipt
         let since = now.timeIntervalSince(facts.metadata.responseTime)
-        let age =
-            since < -Self.largestStepBack ? max(atReceipt.age, atReceipt.lifetime) : atReceipt.age + max(0, since)
+        let age = since < -Self.largestStepBack ? .infinity : atReceipt.age + max(0, since)
         return Freshness(lifetime: atReceipt.lifetime, age: age)
     }
 
