@@ -191,6 +191,24 @@ import Testing
         }
     }
 
+    /// The folder is removed at the user's logout. The transfers go on.
+    @Test func itGoesOnWithoutItsFolder() async throws {
+        try await withTimeout {
+            let server = try ServerInProcess()
+            await server.untilItServes()
+            let program = try PlainProgram(server.place)
+            #expect(try program.greet() != nil)
+            program.write(try MessageFrame(.attach(WireSamples.session)).bytes)
+            await server.performer.attached.wait(for: 1)
+            try FileManager.default.removeItem(atPath: server.place.folder)
+            await server.advance(by: .seconds(60))
+            await server.run {}
+            #expect(server.ended.count == 0)
+            server.server.stop("the test ends it")
+            await server.ended.wait(for: 1)
+        }
+    }
+
     /// The next daemon waits for the programs that were attached.
     @Test func itsEndLeavesTheSessionsAttached() async throws {
         try await withTimeout {

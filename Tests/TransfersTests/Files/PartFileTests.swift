@@ -162,9 +162,9 @@ struct PartFileTests {
         try Data("part".utf8).write(to: URL(fileURLWithPath: kept))
         // Its bytes are old, and it got its name now.
         try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: kept)
-        parts.removeOldKept()
+        PartFolder.removeOldKept(below: folder.file("parts").path)
         #expect(FileManager.default.fileExists(atPath: kept) && parts.leftIdentifiers().isEmpty)
-        parts.removeOldKept(Date(timeIntervalSinceNow: 25 * 3600))
+        PartFolder.removeOldKept(in: parts.path, Date(timeIntervalSinceNow: 25 * 3600))
         #expect(!FileManager.default.fileExists(atPath: kept))
     }
 

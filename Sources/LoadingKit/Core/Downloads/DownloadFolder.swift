@@ -197,7 +197,7 @@ package final class DownloadFolder: Sendable {
         }
     }
 
-    private static func setChanged(_ path: String, _ date: Date) {
+    package static func setChanged(_ path: String, _ date: Date) {
         let descriptor = SystemCalls.open(path, O_RDONLY | O_NOFOLLOW)
         guard let descriptor = Int32(exactly: descriptor), descriptor >= 0 else { return }
         let seconds = Int64(date.timeIntervalSince1970)

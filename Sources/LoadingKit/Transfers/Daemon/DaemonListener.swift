@@ -48,7 +48,8 @@ package final class DaemonListener: Sendable {
         var status = stat()
         switch SystemCalls.lstat(place.socket, &status) {
         case 0: return .file(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
-        case -Int(ENOENT): return .missing
+        case -Int(ENOENT) where SystemCalls.lstat(place.folder, &status) == 0: return .missing
+        // Also where the whole folder is gone, as after the user's logout: the transfers go on.
         case _: return .unknown
         }
     }
@@ -56,9 +57,10 @@ package final class DaemonListener: Sendable {
     /// Whether no program can connect any more: the daemon's own socket was removed, or replaced by another one. systemd
     /// does so when its unit is installed while the daemon runs.
     var isSocketLost: Bool {
-        guard activated == nil, case .file = ownFile.withLock({ $0 }) else { return false }
+        let own = ownFile.withLock { $0 }
+        guard case .file = own else { return false }
         let file = socketFile
-        return file != .unknown && file != ownFile.withLock { $0 }
+        return file != .unknown && file != own
     }
 
     func announce() { if let readiness { SystemCalls.close(readiness) } }

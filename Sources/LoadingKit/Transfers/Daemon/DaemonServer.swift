@@ -61,7 +61,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
                 if let failure = listener.start() { return end("cannot listen: \(failure)") }
                 place.announce()
                 log.write("serves \(place.place.socket), version \(WireVersion.library)")
-                watchSocket()
+                if !place.isActivated { watchSocket() }
                 considerIdleness()
             }
         }
@@ -82,12 +82,12 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
         didEnd()
     }
 
-    /// Ends the server when its socket was replaced: the next daemon waits for its end, and the attached programs connect to
+    /// Ends the server when its socket was removed or replaced: the next daemon waits for its end, and the attached programs connect to
     /// that one then.
     private func watchSocket() {
         socketTimer = loop.schedule(at: loop.now.advanced(bySeconds: limits.idleTime)) { [weak self] in
             guard let self, let place = serving?.place else { return }
-            if place.isSocketLost { end("its socket was replaced") } else { watchSocket() }
+            if place.isSocketLost { end("its socket was removed or replaced") } else { watchSocket() }
         }
     }
 

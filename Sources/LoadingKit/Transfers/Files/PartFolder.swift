@@ -125,17 +125,29 @@ struct PartFolder: Sendable {
         return nil
     }
 
-    /// Removes files that have stayed in this folder, and that no transfer has taken for a day.
-    func removeOldKept(_ now: Date = Date()) {
+    /// Removes old files that have stayed in the folders of sessions, also of those that are over, and empty folders.
+    static func removeOldKept(below parent: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+            removeOldKept(in: "\(parent)/\(name)")
+            _ = SystemCalls.removeDirectory("\(parent)/\(name)")
+        }
+    }
+
+    /// Removes files that have stayed in a session's folder, and that no transfer has taken for a day.
+    static func removeOldKept(in path: String, _ now: Date = Date()) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in names where DownloadFolder.isName(name) {
             let file = "\(path)/\(name)"
             var status = stat()
+            guard SystemCalls.lstat(file, &status) == 0 else { continue }
             // The time when it got this name: its last bytes may have come days before.
-            guard SystemCalls.lstat(file, &status) == 0,
-                now.timeIntervalSince1970 - TimeInterval(status.st_ctim.tv_sec) > DownloadFolder.Limits().age
-            else { continue }
-            _ = SystemCalls.unlink(file)
+            let changed = Date(timeIntervalSince1970: TimeInterval(status.st_ctim.tv_sec))
+            if changed.isOfUnsetClock, !now.isOfUnsetClock {
+                // Its age is unknown, and is counted from now on: this sets the time of the last change, too.
+                DownloadFolder.setChanged(file, now)
+            } else if now.timeIntervalSince(changed) > DownloadFolder.Limits().age {
+                _ = SystemCalls.unlink(file)
+            }
         }
     }
 }

@@ -106,6 +106,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
             unread[row.key.session]?.rows.append(row)
             if let session = sessions[row.key.session] { takeUp(row, of: session) }
         }
+        PartFolder.removeOldKept(below: folder)
         for session in sessions.values {
             removeForgottenFiles(session)
             launchIfNeeded(session)
@@ -124,7 +125,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
 
     /// Removes the files of transfers whose end was taken before the process ended, and old files that resume data names.
     func removeForgottenFiles(_ session: ServiceSession) {
-        session.folder.removeOldKept()
+        PartFolder.removeOldKept(in: session.folder.path)
         for identifier in session.folder.leftIdentifiers()
         where session.transfers[identifier] == nil && session.ended[identifier] == nil {
             session.folder.remove(identifier)
