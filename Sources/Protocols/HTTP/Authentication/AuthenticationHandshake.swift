@@ -125,9 +125,10 @@ final class AuthenticationHandshake {
 
     /// The octets of that value.
     func authorizationOctets(on connection: ConnectionInfo) -> [UInt8]? {
-        authorization(on: connection).map { value in
-            (inUse?.scheme as? DigestScheme)?.octets(ofField: value) ?? Array(value.utf8)
-        }
+        guard let value = authorization(on: connection) else { return nil }
+        let octets = Array(value.utf8)
+        guard octets.contains(where: { $0 >= 0x80 }), let digest = inUse?.scheme as? DigestScheme else { return octets }
+        return digest.octets(ofField: value)
     }
 
     /// Returns the value that the scheme has made before. It is not sent if the connection leads to another certificate

@@ -82,7 +82,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         domain = challenge["domain"]
-        inLatin1 = challenge.parametersInLatin1
+        inLatin1 = challenge.parametersInLatin1.intersection(["realm", "opaque"])
     }
 
     var strength: Int { 20 + algorithm.rank }

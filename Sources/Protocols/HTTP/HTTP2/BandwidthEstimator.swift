@@ -48,8 +48,11 @@ struct BandwidthEstimator {
     mutating func didMeasureRoundTrip(_ nanoseconds: UInt64) { delay = min(delay, nanoseconds) }
 
     /// The reader of a stream has taken bytes. Returns true if a measurement begins, for which a PING must be sent.
+    ///
+    /// - Parameter mayNeedMore: whether the server may need a larger window. Called only where a measurement would begin.
     mutating func readerDidTake(
-        _ bytes: Int, of stream: HTTP2StreamID, window: Int, _ now: MonotonicTime
+        _ bytes: Int, of stream: HTTP2StreamID, window: Int, _ now: MonotonicTime,
+        mayNeedMore: @autoclosure () -> Bool = true
     ) -> Bool {
         switch measurement {
         case .running(stream, let start, let before):
@@ -57,7 +60,9 @@ struct BandwidthEstimator {
             return false
         case .running: return false
         case .none(let time):
-            guard window >= Self.fluentStream, window < Self.maximumStream, now >= time else { return false }
+            guard window >= Self.fluentStream, window < Self.maximumStream, now >= time, mayNeedMore() else {
+                return false
+            }
             measurement = .running(stream, since: now, bytes: bytes)
             return true
         }

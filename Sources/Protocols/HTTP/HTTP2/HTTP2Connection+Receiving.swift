@@ -163,8 +163,9 @@ extension HTTP2Connection {
         if stream.window < BandwidthEstimator.fluentStream {
             guard let size = stream.noteTaken(count, loop.now) else { return }
             _ = enlargeWindow(of: stream, to: size)
-        } else if codec.mayNeedWindow(on: stream.number),
-            bandwidth.readerDidTake(count, of: stream.number, window: stream.window, loop.now)
+        } else if bandwidth.readerDidTake(
+            count, of: stream.number, window: stream.window, loop.now,
+            mayNeedMore: codec.mayNeedWindow(on: stream.number))
         {
             codec.sendPing(KeepAlivePing.windowPing, to: &output.frames)
         }
