@@ -66,8 +66,8 @@ struct FloodGuard {
     /// The number of frames on reset streams that cost nothing.
     private var late = 0
 
-    /// For each reset: the heads of an interim response and of the response, empty DATA with END_STREAM, and RST_STREAM.
-    /// For that of an upload also WINDOW_UPDATE.
+    /// The frames that are expected for each reset, usually at most the heads of an interim response and of the response,
+    /// empty DATA with END_STREAM, and RST_STREAM; for an upload also WINDOW_UPDATE, in place of some of them.
     private static let lateFrames = 4
     /// Those of a thousand streams, more than are open at once.
     private static let mostLateFrames = 4096

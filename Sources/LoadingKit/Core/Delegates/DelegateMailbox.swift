@@ -55,7 +55,7 @@ package final class DelegateMailbox: Sendable {
         static let mostKeptCalls = 4096
 
         var calls = Deque<Call>()
-        /// Whether there may be memory for more calls.
+        /// Whether more than ``mostKeptCalls`` calls have waited since the memory was last released.
         var hasMuchMemory = false
         var isScheduled = false
         /// Calls of tasks that are suspended, or whose end waits for a turn of the loop, by the tasks' identifiers: a
@@ -125,7 +125,7 @@ package final class DelegateMailbox: Sendable {
         if isFirst { schedule() }
     }
 
-    /// Whether there may be memory for many calls.
+    /// Whether the memory of many calls is still to be released. For tests.
     var hasMuchMemory: Bool { state.withLock { $0.hasMuchMemory } }
 
     // MARK: Calls that wait for their task

@@ -112,11 +112,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Starts the task of an asynchronous caller, which gets the task's end even if the task was cancelled before.
     func begin(_ consumer: TaskConsumer) {
         // Every action is carried out: the delegate may have resumed or suspended the task in `didCreateTask`.
-        let session = shared.withLock { shared in
+        let (session, paused) = shared.withLock { shared in
             _ = shared.lifecycle.resume()
-            return shared.session
+            return (shared.session, shared.takePausedProgress())
         }
         session?.core.begin(self, consumer)
+        if let paused { endPause(of: paused) }
     }
 
     private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {

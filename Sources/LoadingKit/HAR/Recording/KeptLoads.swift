@@ -69,7 +69,7 @@ extension HAREntry {
         return bodies + form + messages
     }
 
-    /// Releases the bodies and messages. What remains is that of bodies that were never recorded.
+    /// Releases the bodies and messages. The entry is then like one whose bodies were not recorded.
     fileprivate mutating func omitBodies() {
         if var body = request.postData, !body.text.isEmpty || !body.params.isEmpty {
             (body.text, body.encoding, body.params) = ("", nil, [])

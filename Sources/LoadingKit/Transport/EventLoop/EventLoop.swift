@@ -248,8 +248,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 // MARK: - The process's loops
 
 extension EventLoop {
-    /// Ends a process that `fork` has made of one with event loops, and that has not called `exec`. What it sent would
-    /// become a part of its parent's messages, and it would wait for ever for the loops' threads.
+    /// Ends this process if it is a child of `fork` whose parent had event loops. Such a child must call `exec`: the
+    /// bytes that it sent would become a part of its parent's messages, and it would wait for ever for the loops'
+    /// threads, which only the parent has.
     @inline(__always)
     static func checkProcess() { if lk_is_forked() != 0 { endForkedProcess() } }
 

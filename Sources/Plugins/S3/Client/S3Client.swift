@@ -130,14 +130,13 @@ public final class S3Client: Sendable {
 struct S3ClientState: Sendable {
     /// The largest number of buckets with a recorded region.
     static let maximumRegions = 1_000
-    /// Seconds by which this machine's clock moves otherwise than the continuous one only where it was set.
+    /// The largest difference, in seconds, between the times that have passed by this machine's clock and by the
+    /// continuous clock. A larger one shows that this machine's clock was set.
     private static let maximumDrift: TimeInterval = 60
 
     var settings: S3Settings?
-    /// Seconds by which the server's clock is ahead of this machine's.
-    private(set) var clockSkew: TimeInterval = 0
-    /// The times at which the skew was recorded.
-    private var skewTimes: (date: Date, instant: ContinuousClock.Instant)?
+    /// The seconds by which a server's clock was ahead of this machine's, and the times at which this was recorded.
+    private var skew: (seconds: TimeInterval, date: Date, instant: ContinuousClock.Instant)?
     private var regions: [String: String] = [:]
 
     func region(of bucket: String, or standard: String) -> String { regions[bucket] ?? standard }
@@ -149,15 +148,17 @@ struct S3ClientState: Sendable {
     }
 
     mutating func learn(serverDate: Date, at date: Date, _ instant: ContinuousClock.Instant) {
-        clockSkew = serverDate.timeIntervalSince(date)
-        skewTimes = (date, instant)
+        skew = (serverDate.timeIntervalSince(date), date, instant)
     }
 
-    /// The server's date. Where this machine's clock was set meanwhile, the recorded skew is that of a wrong clock.
+    /// Seconds by which the server's clock is ahead of this machine's.
+    var clockSkew: TimeInterval { skew?.seconds ?? 0 }
+
+    /// The server's date. The skew is dropped where this machine's clock was set after it was recorded.
     mutating func serverDate(at date: Date, _ instant: ContinuousClock.Instant) -> Date {
-        if let times = skewTimes {
-            let drift = date.timeIntervalSince(times.date) - (instant - times.instant) / .seconds(1)
-            if abs(drift) > Self.maximumDrift { (clockSkew, skewTimes) = (0, nil) }
+        if let skew {
+            let drift = date.timeIntervalSince(skew.date) - (instant - skew.instant) / .seconds(1)
+            if abs(drift) > Self.maximumDrift { self.skew = nil }
         }
         return date.addingTimeInterval(clockSkew)
     }

@@ -19,7 +19,8 @@ extension TaskEngine {
         return request
     }
 
-    /// The request to load in place of a load that would now have to begin in another way; nil if the task fails.
+    /// The request to load again where the load has failed only because a new one would begin in another way
+    /// (``LoadFailure/needsNewLoad``); nil if the task fails.
     func requestToLoadAnew(after error: any Error) -> URLRequest? {
         (error as? LoadFailure)?.needsNewLoad == true ? repeatableRequest : nil
     }

@@ -30,7 +30,7 @@ static inline void lk_set_thread_is_borrowed(int is_borrowed) { lk_thread_state_
 extern int lk_is_forked_storage;
 static inline int lk_is_forked(void) { return lk_is_forked_storage; }
 
-// Has `lk_is_forked()` tell so in children that this process makes from now on.
+// From now on, `lk_is_forked()` returns 1 in the children that fork() makes of this process.
 void lk_watch_forks(void);
 
 // A socket that receives changes of interfaces, addresses and routes; -1 with errno.
