@@ -13,7 +13,9 @@
         private static let schema = StoreSchema(steps: ["CREATE TABLE number (value INTEGER, filler BLOB)"])
         private let folder: TemporaryFolder
         private var file: URL { folder.file("Numbers.sqlite") }
-        private var store: StoreDatabase { StoreDatabase(url: file, schema: Self.schema) }
+        /// Other tests' databases do not hold those of this one, so that they are closed with their last reference.
+        private let open = OpenDatabases(32)
+        private var store: StoreDatabase { StoreDatabase(url: file, schema: Self.schema, among: open) }
 
         init() throws { folder = try TemporaryFolder() }
 

@@ -13,7 +13,7 @@
 
         private let limit: Int
         private let uses = Atomic<Int>(0)
-        private let databases = Guarded<[WeakDatabase]>([])
+        private let databases = Guarded<[ObjectIdentifier: WeakDatabase]>([:])
 
         /// - Parameter limit: The number of databases.
         init(_ limit: Int) { self.limit = limit }
@@ -23,15 +23,20 @@
 
         /// A database was opened. Must be called without a lock that others need to use a database.
         func add(_ database: StoreDatabase) {
-            // All references are released without the lock: a database may be closed with its last one.
-            let (excess, _) = databases.withLock { databases -> ([StoreDatabase], [StoreDatabase]) in
-                let others = databases.compactMap { $0.database }.filter { $0 !== database }
-                let byUse = others.map { (use: $0.lastUse, database: $0) }.sorted { $0.use < $1.use }
-                let all = byUse.map(\.database) + [database]
-                databases = all.suffix(limit).map { WeakDatabase(database: $0) }
-                return (Array(all.dropLast(limit)), all)
+            // Only beyond the limit are others held here, as a database is closed with its last reference, and not with
+            // the lock held.
+            let all = databases.withLock { databases -> [StoreDatabase] in
+                databases[ObjectIdentifier(database)] = WeakDatabase(database: database)
+                return databases.count > limit ? databases.values.compactMap { $0.database } : []
             }
-            for database in excess { database.close() }
+            let byUse = all.map { (use: $0.lastUse, database: $0) }.sorted { $0.use < $1.use }
+            for (_, other) in byUse.prefix(max(0, all.count - limit)) where other !== database {
+                remove(ObjectIdentifier(other))
+                other.close()
+            }
         }
+
+        /// A database is closed.
+        func remove(_ database: ObjectIdentifier) { databases.withLock { $0[database] = nil } }
     }
 #endif

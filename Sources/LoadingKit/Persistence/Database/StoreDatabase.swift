@@ -66,6 +66,8 @@
             self.fileSystemType = fileSystemType
         }
 
+        deinit { openDatabases.remove(ObjectIdentifier(self)) }
+
         var exists: Bool { fileNumber != nil }
 
         /// The number of the last use, by which open databases are compared.
