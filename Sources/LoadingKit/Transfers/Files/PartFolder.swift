@@ -125,11 +125,11 @@ struct PartFolder: Sendable {
         return nil
     }
 
-    /// Removes old files that have stayed in the folders of sessions, also of those that are over, and empty folders.
+    /// Removes old files that have stayed in the folders of sessions, also of those that are over. The folders stay: in
+    /// one that is gone, a download that the program has moved could not be told from one that cannot be reached.
     static func removeOldKept(below parent: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
             removeOldKept(in: "\(parent)/\(name)")
-            _ = SystemCalls.removeDirectory("\(parent)/\(name)")
         }
     }
 
