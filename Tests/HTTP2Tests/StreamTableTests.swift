@@ -60,14 +60,10 @@ import Testing
 
     @Test func streamNumbersEnd() throws {
         var client = Peer.connected(.client)
-        client.machine.nextStream = HTTP2StreamID.last.rawValue - 4
-        for left in [3, 2, 1] {
-            #expect(client.machine.availableStreams == left)
-            #expect(client.machine.allowedStreams == Int(Int32.max))
-            let number = HTTP2StreamID.last.rawValue - 2 * UInt32(left - 1)
-            #expect(try client.request() == HTTP2StreamID(rawValue: number))
-        }
-        #expect(client.machine.availableStreams == 0 && client.machine.allowedStreams == 3)
+        client.machine.nextStream = HTTP2StreamID.last.rawValue
+        #expect(client.machine.availableStreams > 0)
+        #expect(try client.request() == .last)
+        #expect(client.machine.availableStreams == 0)
         #expect(throws: HTTP2Error(.streamIDsExhausted, .call)) { try client.request() }
     }
 }

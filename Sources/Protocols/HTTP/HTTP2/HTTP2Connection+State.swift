@@ -8,7 +8,7 @@ extension HTTP2Connection {
         var now = ConnectionState(stream.info, .http2, life.isOpen ? (listed.isEmpty ? .idle : .active) : .closing)
         now.requestCount = requestCount
         now.http2 = ConnectionState.HTTP2(
-            openStreams: listed.count, allowedStreams: codec.allowedStreams,
+            openStreams: listed.count, allowedStreams: codec.availableStreams + codec.openStreamCount,
             windows: windows(of: .connection), streams: listsStreams ? listed.map(state) : [])
         return now
     }

@@ -1,19 +1,15 @@
 extension HTTP2ConnectionStateMachine {
     /// The number of further streams that this side may open now: the peer's limit (100 until its settings arrive)
-    /// minus the open streams, as far as there are numbers for them (§5.1.1); none while the connection is closing.
+    /// minus the open streams; none while the connection is closing.
     public var availableStreams: Int {
         guard role == .client, !isClosing, nextStream <= HTTP2StreamID.last.rawValue else { return 0 }
-        let numbers = Int(HTTP2StreamID.last.rawValue - nextStream) / 2 + 1
-        return max(0, min(streamLimit - streams.count, numbers))
-    }
-
-    /// The number of streams that may be open at a time; while no further one may be opened, that of the open ones.
-    package var allowedStreams: Int { availableStreams == 0 ? streams.count : streamLimit }
-
-    /// The peer's limit for the streams of this side.
-    private var streamLimit: Int {
-        if case .awaitingSettings = state { return 100 }
-        return peerSettings.maxConcurrentStreams.map { Int($0) } ?? Int(Int32.max)
+        let most: Int
+        if case .awaitingSettings = state {
+            most = 100
+        } else {
+            most = peerSettings.maxConcurrentStreams.map { Int($0) } ?? Int(Int32.max)
+        }
+        return max(0, most - streams.count)
     }
 
     /// Opens a stream with a request's header fields (§8.3.1), appends them to `output` and returns the stream's
