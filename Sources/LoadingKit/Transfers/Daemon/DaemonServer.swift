@@ -82,8 +82,8 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
         didEnd()
     }
 
-    /// Ends the server when its socket was removed or replaced: the next daemon waits for its end, and the attached programs connect to
-    /// that one then.
+    /// Ends the server when its socket was removed or replaced: the next daemon waits for its end, and the attached
+    /// programs connect to that one then.
     private func watchSocket() {
         socketTimer = loop.schedule(at: loop.now.advanced(bySeconds: limits.idleTime)) { [weak self] in
             guard let self, let place = serving?.place else { return }
