@@ -18,8 +18,8 @@ package struct SleepWatch: Sendable {
         nanosecondsAsleep = loop.time.nanosecondsAsleep
     }
 
-    /// Returns whether the machine has slept since this was last noticed. Looks a hundred times a second at most, so that it costs
-    /// little before each request.
+    /// Returns whether the machine has slept since this was last noticed. Looks a hundred times a second at most, so that
+    /// it costs little before each request.
     package mutating func noticeSleep(_ now: MonotonicTime) -> Bool {
         guard now >= nextLook else { return false }
         nextLook = now.advanced(byNanoseconds: Self.pause)
