@@ -3,12 +3,9 @@ import CLoadingKitZlib
 /// One stream of gzip or deflate, decoded by zlib. A gzip body may have several members (RFC 1952 §2.2).
 final class InflateStream: CodingStream {
     private enum State {
-        /// The first bytes of deflate distinguish a zlib header (RFC 1950, required by the standard) from raw deflate
-        /// (RFC 1951, sent by some servers).
-        case undecided(first: UInt8?)
-        case running
-        /// Between gzip members: another member may follow, or padding, which is ignored.
+        /// Before the stream, and between gzip members: another member may follow, or padding, which is ignored.
         case betweenMembers(first: UInt8?)
+        case running
         case ended(BytesBehind)
         case failed(ContentCodingError)
     }
@@ -18,13 +15,9 @@ final class InflateStream: CodingStream {
     private var isMade = false
     /// The stream's first bytes, which were examined before zlib gets them.
     private var prefix: ArraySlice<UInt8> = []
-    private var state: State
+    private var state = State.betweenMembers(first: nil)
 
-    init(_ coding: ContentCoding) {
-        self.coding = coding
-        state = .undecided(first: nil)
-        if coding == .gzip { state = .betweenMembers(first: nil) }
-    }
+    init(_ coding: ContentCoding) { self.coding = coding }
 
     deinit { if isMade { inflateEnd(&stream) } }
 
@@ -32,7 +25,7 @@ final class InflateStream: CodingStream {
         switch state {
         case .ended: true
         case .betweenMembers: isMade
-        case .undecided, .running, .failed: false
+        case .running, .failed: false
         }
     }
 
@@ -50,52 +43,37 @@ final class InflateStream: CodingStream {
                 let count = try inflate(input, &position, output)
                 if count > 0 { return count }
                 if case .running = state { return 0 }
-            case .undecided(let first):
-                guard try begin(deflate: first, input, &position) else { return 0 }
             case .betweenMembers(let first):
-                guard try begin(member: first, input, &position) else { return 0 }
+                guard try begin(first, input, &position) else { return 0 }
             }
         }
     }
 
-    /// Returns false if more input is needed.
+    /// Returns false if more input is needed: the first two bytes are examined before zlib gets them.
     private func begin(
-        deflate first: UInt8?, _ input: UnsafeRawBufferPointer, _ position: inout Int
+        _ first: UInt8?, _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(ContentCodingError) -> Bool {
-        guard let (a, b) = twoBytes(first, input, &position, wait: { .undecided(first: $0) }) else { return false }
-        let isZlib = a & 0x0f == 8 && a >> 4 <= 7 && (Int(a) << 8 | Int(b)) % 31 == 0
-        try start(windowBits: isZlib ? 15 : -15, [a, b])
-        return true
-    }
-
-    private func begin(
-        member first: UInt8?, _ input: UnsafeRawBufferPointer, _ position: inout Int
-    ) throws(ContentCodingError) -> Bool {
-        guard let (a, b) = twoBytes(first, input, &position, wait: { .betweenMembers(first: $0) }) else { return false }
-        guard a == 0x1f && b == 0x8b else {
-            // Bytes after the last member are ignored, as in other clients, but there must be at least one member.
-            guard isMade else { throw fail(.corrupt("it does not begin with gzip's magic number")) }
-            state = .ended(BytesBehind(2))
-            return true
-        }
-        try start(windowBits: 31, [a, b])
-        return true
-    }
-
-    private func twoBytes(
-        _ first: UInt8?, _ input: UnsafeRawBufferPointer, _ position: inout Int, wait: (UInt8?) -> State
-    ) -> (UInt8, UInt8)? {
         var first = first
         if first == nil, position < input.count {
             first = input[position]
             position += 1
         }
         guard let a = first, position < input.count else {
-            state = wait(first)
-            return nil
+            state = .betweenMembers(first: first)
+            return false
         }
-        defer { position += 1 }
-        return (a, input[position])
+        let b = input[position]
+        position += 1
+        if coding == .gzip, a != 0x1f || b != 0x8b {
+            // Bytes after the last member are ignored, as in other clients, but there must be at least one member.
+            guard isMade else { throw fail(.corrupt("it does not begin with gzip's magic number")) }
+            state = .ended(BytesBehind(2))
+        } else {
+            // Deflate has a zlib header (RFC 1950) by the standard; some servers send it raw (RFC 1951).
+            let isZlib = a & 0x0f == 8 && a >> 4 <= 7 && (Int(a) << 8 | Int(b)) % 31 == 0
+            try start(windowBits: coding == .gzip ? 31 : isZlib ? 15 : -15, [a, b])
+        }
+        return true
     }
 
     private func start(windowBits: Int32, _ head: [UInt8]) throws(ContentCodingError) {
