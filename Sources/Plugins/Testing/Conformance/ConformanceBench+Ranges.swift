@@ -47,22 +47,15 @@ extension ConformanceBench {
         let check = ConformanceCheck(self, "loaded twice, before its parts", request)
         var loads: [(Data, HTTPURLResponse)] = []
         for _ in 0..<2 {
-            switch await check.result(10, in: session, { try await $0.data(for: request) }) {
-            case .success(let (data, response as HTTPURLResponse))? where response.statusCode == 200:
-                loads.append((data, response))
-            case .success(let (_, response))?:
-                let status = (response as? HTTPURLResponse)?.statusCode
-                check.expect(
-                    21, false,
-                    "the whole has \(status.map { "the status \($0)" } ?? "no HTTPURLResponse"): parts need one "
-                        + "of status 200"
-                )
+            let result = await check.result(10, in: session) { try await $0.data(for: request) }
+            guard let (data, response) = check.value(12, of: result) else { return nil }
+            let http = response as? HTTPURLResponse
+            guard let http, http.statusCode == 200 else {
+                let status = http.map { "the status \($0.statusCode)" } ?? "no HTTPURLResponse"
+                check.expect(21, false, "the whole has \(status): parts need one of status 200")
                 return nil
-            case .failure(let error)?:
-                check.expectSuccess(12, error)
-                return nil
-            case nil: return nil
             }
+            loads.append((data, http))
         }
         let fields = loads.map { Self.validator(of: $0.1) }
         check.expect(
@@ -90,15 +83,11 @@ extension ConformanceBench {
     private func load(_ request: URLRequest, in session: URLSession, _ check: ConformanceCheck) async -> (
         data: Data, response: HTTPURLResponse
     )? {
-        switch await check.result(10, in: session, { try await $0.data(for: request) }) {
-        case .success(let (data, response))?:
-            let response = response as? HTTPURLResponse
-            check.expect(21, response != nil, "the response is no HTTPURLResponse")
-            return response.map { (data, $0) }
-        case .failure(let error)?: check.expectSuccess(12, error)
-        case nil: break
-        }
-        return nil
+        let result = await check.result(10, in: session) { try await $0.data(for: request) }
+        guard let (data, response) = check.value(12, of: result) else { return nil }
+        let http = response as? HTTPURLResponse
+        check.expect(21, http != nil, "the response is no HTTPURLResponse")
+        return http.map { (data, $0) }
     }
 
     /// Whether the answer is the part: the whole is allowed, too.

@@ -132,11 +132,7 @@ extension ConformanceBench {
         ]
         for (form, load) in forms {
             let check = ConformanceCheck(self, "loaded by \(form)", request)
-            switch await check.result(10, load) {
-            case .success(let data)?: expectEqual(data, resource, check)
-            case .failure(let error)?: check.expectSuccess(12, error)
-            case nil: break
-            }
+            if let data = check.value(12, of: await check.result(10, load)) { expectEqual(data, resource, check) }
         }
     }
 
@@ -213,15 +209,11 @@ extension ConformanceBench {
             _ = try await session.data(for: request)
             return try await session.data(for: request).0
         }
-        switch result {
-        case .success(let data)? where !resource.hasParts:
-            check.expect(
-                20, data == resource.whole,
-                "\(data.count) bytes of \(resource.whole.count) came, or others: a stored response is answered with "
-                    + "useCachedResponse()")
-        case .success, nil: break
-        case .failure(let error)?: check.expectSuccess(12, error)
-        }
+        guard let data = check.value(12, of: result), !resource.hasParts else { return }
+        check.expect(
+            20, data == resource.whole,
+            "\(data.count) bytes of \(resource.whole.count) came, or others: a stored response is answered with "
+                + "useCachedResponse()")
     }
 
     /// Loads with a completion handler.

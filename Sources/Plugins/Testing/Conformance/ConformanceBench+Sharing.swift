@@ -112,11 +112,7 @@ extension ConformanceBench {
                 }
             }
         }
-        switch result {
-        case .success(let data)?: expect(data, resource, check)
-        case .failure(let error)?: check.expectSuccess(7, error)
-        case nil: break
-        }
+        if let data = check.value(7, of: result) { expect(data, resource, check) }
     }
 
     private func expect(_ data: Data, _ resource: Resource, _ check: ConformanceCheck) {

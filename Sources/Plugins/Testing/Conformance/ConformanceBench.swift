@@ -71,6 +71,12 @@ struct ConformanceCheck: Sendable {
         expect(rule, error == nil, "it failed: \(error.map { "\($0)" } ?? "")")
     }
 
+    /// The value of a load that should succeed; nil where it has failed, which is reported, or has no result.
+    func value<Value>(_ rule: Int, of result: Result<Value, any Error>?) -> Value? {
+        if let error = result?.error { expectSuccess(rule, error) }
+        return try? result?.get()
+    }
+
     /// The outcome of a task; nil, and a finding, where it exceeds the time limit. Default: of a data task.
     func outcome(
         _ rule: Int, _ observer: LoadObserver = LoadObserver(), behind probe: LoadProbe? = nil,
