@@ -30,9 +30,8 @@ extension ConformanceBench {
         let time = Self.shortestTime(of: body)
         check.expect(
             rule, time <= Self.blockingTimeOfDecisions,
-            "\(name) takes \(Int(time * 1000)) ms, in which the event loop stands still: it decides by the "
-                + "request alone, "
-                + "and blocks nowhere")
+            "\(name) takes \(Int(time * 1000)) ms, in which the event loop stands still: it decides by the request "
+                + "alone, and blocks nowhere")
     }
 
     func checkForwarding(_ resource: Resource) async {
@@ -49,14 +48,12 @@ extension ConformanceBench {
         guard let outcome = await check.outcome(12, behind: .breakingOnce(after: half)) else { return }
         check.expect(
             12, outcome.error != nil || outcome.data == resource.whole,
-            "the program got no error, and \(outcome.data.count) bytes of \(resource.whole.count): throw the "
-                + "error that "
-                + "reading the body throws")
+            "the program got no error, and \(outcome.data.count) bytes of \(resource.whole.count): throw the error "
+                + "that reading the body throws")
         check.expect(
             12, outcome.responses <= 1,
-            "the load began again when its body broke, with a second response: once a response is given, its "
-                + "error is the "
-                + "load's")
+            "the load began again when its body broke, with a second response: once a response is given, its error is "
+                + "the load's")
     }
 
     /// A request with secrets is redirected to another origin. Nothing of them, and no secret of an interceptor, may be
@@ -101,9 +98,8 @@ extension ConformanceBench {
         let found = hasOwnOrigin.withLock { $0 } ? leaks.withLock { Set($0) }.sorted() : []
         check.expect(
             23, found.isEmpty,
-            "a secret went to another origin (\(found.joined(separator: ", "))): add it in canIntercept(_:)'s "
-                + "hosts only, and "
-                + "copy no field to a request for another host")
+            "a secret went to another origin (\(found.joined(separator: ", "))): add it in canIntercept(_:)'s hosts "
+                + "only, and copy no field to a request for another host")
     }
 
     /// The names of the fields and query items that carry secrets.

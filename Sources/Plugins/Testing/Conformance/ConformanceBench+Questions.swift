@@ -53,9 +53,8 @@ extension ConformanceBench {
                     + "LoadContext.body, which has the body of each kind")
             check.expect(
                 18, outcome.bytesSent == Int64(body.count),
-                "didSendBodyData counted \(outcome.bytesSent) of \(body.count) bytes: call report(progress:) "
-                    + "with the bytes "
-                    + "of each piece that goes out")
+                "didSendBodyData counted \(outcome.bytesSent) of \(body.count) bytes: call report(progress:) with the "
+                    + "bytes of each piece that goes out")
         }
     }
 

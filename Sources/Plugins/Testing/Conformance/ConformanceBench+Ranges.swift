@@ -133,9 +133,8 @@ extension ConformanceBench {
             else { continue }
             check.expect(
                 21, response.statusCode == 200 && data == ranged.whole,
-                "If-Range names another version, and the answer is \(response.statusCode) with \(data.count) "
-                    + "bytes: give 200 and "
-                    + "the whole where it is not the current validator")
+                "If-Range names another version, and the answer is \(response.statusCode) with \(data.count) bytes: "
+                    + "give 200 and the whole where it is not the current validator")
         }
     }
 

@@ -155,15 +155,13 @@ extension ConformanceBench {
         check.expect(
             6, held == 0,
             "\(held) of 10 loads that have ended are still held, after \(limit) s: a timer, task, continuation, "
-                + "observer or "
-                + "static property holds the handler or its LoadContext, or the handler holds itself")
+                + "observer or static property holds the handler or its LoadContext, or the handler holds itself")
         guard held == 0 else { return }
         let running = await cancelled.living(afterQuiet: limit)
         check.expect(
             5, running == 0,
-            "\(running) of 20 loads go on \(limit) s after they were cancelled: let CancellationError leave "
-                + "load(_:), test "
-                + "Task.isCancelled where it waits, and end the work of startLoading() in stopLoading()")
+            "\(running) of 20 loads go on \(limit) s after they were cancelled: let CancellationError leave load(_:), "
+                + "test Task.isCancelled where it waits, and end the work of startLoading() in stopLoading()")
     }
 
     /// - Parameter ended: the tasks that are not cancelled; nil where all are.

@@ -28,14 +28,12 @@ extension ConformanceBench {
         }
         check.expect(
             3, inLoads <= Self.blockingLimit,
-            "load(_:) blocked its thread for \(Int(inLoads * 1000)) ms in each of 3 loads: call async "
-                + "functions, or run what "
-                + "blocks in load.offLoop { }")
+            "load(_:) blocked its thread for \(Int(inLoads * 1000)) ms in each of 3 loads: call async functions, or "
+                + "run what blocks in load.offLoop { }")
         check.expect(
             1, inFactories <= Self.blockingLimit,
-            "the function of register(scheme:_:) blocked the event loop for \(Int(inFactories * 1000)) ms: make "
-                + "the handler "
-                + "only, and do the work in load(_:)")
+            "the function of register(scheme:_:) blocked the event loop for \(Int(inFactories * 1000)) ms: make the "
+                + "handler only, and do the work in load(_:)")
     }
 
     /// The shortest time, in seconds, of some calls; the longest is no measure on a busy machine.
@@ -97,9 +95,8 @@ extension ConformanceBench {
         }
         check.expect(
             13, most <= Self.aheadLimit,
-            "more than \(Self.aheadLimit >> 20) MiB were taken that the program did not read: give each piece "
-                + "to receive(_:), "
-                + "and take the next one when it has returned")
+            "more than \(Self.aheadLimit >> 20) MiB were taken that the program did not read: give each piece to "
+                + "receive(_:), and take the next one when it has returned")
     }
 }
 
