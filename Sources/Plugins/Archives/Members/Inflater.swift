@@ -3,20 +3,22 @@ import Foundation
 
 /// Decodes one raw deflate stream (RFC 1951). Used by one task at a time.
 final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is a value of one task
-    enum Failure: Error, Equatable {
-        case corrupt(String)
-        case outOfMemory
-    }
+    private static let lackOfMemory = "there is not enough memory to decode it"
 
+    private let member: String
     private let stream: UnsafeMutablePointer<z_stream>
     private(set) var isComplete = false
 
-    init() throws(Failure) {
+    /// - Parameter member: The member's name, for errors.
+    init(member: String) throws(ArchiveError) {
+        self.member = member
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         // Negative: without zlib's header and checksum.
         let size = Int32(MemoryLayout<z_stream>.size)
-        guard inflateInit2_(stream, -15, ZLIB_VERSION, size) == Z_OK else { throw .outOfMemory }
+        guard inflateInit2_(stream, -15, ZLIB_VERSION, size) == Z_OK else {
+            throw .corruptMember(member, reason: Self.lackOfMemory)
+        }
     }
 
     deinit {
@@ -27,7 +29,7 @@ final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is
 
     /// Decodes at most `count` bytes from the input, and removes the used bytes from it. Empty: it needs more input, or
     /// is complete. Bytes before an error come first.
-    func inflate(_ input: inout Data, atMost count: Int) throws(Failure) -> Data {
+    func inflate(_ input: inout Data, atMost count: Int) throws(ArchiveError) -> Data {
         guard !isComplete, count > 0 else { return Data() }
         let given = min(input.count, 1 << 30)
         var output = Data(count: min(count, 1 << 30))
@@ -47,8 +49,10 @@ final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: isComplete = true
         case _ where produced > 0: break  // the next call gives the error again
-        case Z_MEM_ERROR: throw .outOfMemory
-        default: throw .corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "it needs a dictionary")
+        case Z_MEM_ERROR: throw .corruptMember(member, reason: Self.lackOfMemory)
+        default:
+            let flaw = stream.pointee.msg.map { String(cString: $0) } ?? "it needs a dictionary"
+            throw .corruptMember(member, reason: "it cannot be decoded: \(flaw)")
         }
         return produced < output.count ? output.prefix(produced) : output
     }

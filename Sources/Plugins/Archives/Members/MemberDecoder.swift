@@ -32,12 +32,7 @@ struct MemberDecoder: Sendable {
         limit = ExpansionLimit(ratio: ratio, minimumSize: minimumSize)
         switch entry.method {
         case 0: inflater = nil
-        case 8:
-            do {
-                inflater = try Inflater()
-            } catch {
-                throw Self.failure(error, entry)
-            }
+        case 8: inflater = try Inflater(member: entry.name)
         default: throw .unsupportedCompression(member: entry.name, method: Int(entry.method))
         }
     }
@@ -75,10 +70,7 @@ struct MemberDecoder: Sendable {
         while true {
             var part = pending.prefix(limit.room)
             let count = part.count
-            let piece: Data
-            do { piece = try inflater.inflate(&part, atMost: Int(clamping: room)) } catch {
-                throw Self.failure(error, entry)
-            }
+            let piece = try inflater.inflate(&part, atMost: Int(clamping: room))
             let used = count - part.count
             limit.consume(used)
             pending = used < pending.count ? pending.dropFirst(used) : Data()
@@ -100,13 +92,6 @@ struct MemberDecoder: Sendable {
         }
         guard checksum.value == entry.checksum else {
             throw .wrongChecksum(member: entry.name, expected: entry.checksum, found: checksum.value)
-        }
-    }
-
-    private static func failure(_ failure: Inflater.Failure, _ entry: DirectoryEntry) -> ArchiveError {
-        switch failure {
-        case .corrupt(let reason): .corruptMember(entry.name, reason: "it cannot be decoded: \(reason)")
-        case .outOfMemory: .corruptMember(entry.name, reason: "there is not enough memory to decode it")
         }
     }
 }
