@@ -11,6 +11,13 @@ public struct UnexpectedRequestError: Error, Sendable, Hashable, LocalizedError,
     public var errorDescription: String? { description }
 }
 
+extension UnexpectedRequestError {
+    /// - Parameters: those of ``NearestMatch/text(_:kind:_:)``.
+    init(_ request: ReceivedRequest, kind: String, _ candidates: [NearestMatch]) {
+        self.init(request: request.name, description: NearestMatch.text(request, kind: kind, candidates))
+    }
+}
+
 /// The deviations that ``StubSet/verify()`` has found: unused stubs, and requests that no stub matched.
 public struct StubVerificationError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// The stubs that were used fewer times than their responses require.

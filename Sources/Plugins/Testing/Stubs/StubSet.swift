@@ -198,8 +198,7 @@ public final class StubSet: Sendable {
                 name: stub.name, mismatches: result.mismatches,
                 remark: result.mismatches.isEmpty ? "It matches, and all of its answers were used (\(count))." : nil)
         }
-        return UnexpectedRequestError(
-            request: request.name, description: NearestMatch.text(request, kind: "stub", candidates))
+        return UnexpectedRequestError(request, kind: "stub", candidates)
     }
 }
 

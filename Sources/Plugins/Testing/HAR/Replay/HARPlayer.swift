@@ -122,14 +122,15 @@ public final class HARPlayer: Sendable {
         // Compared within the lock, because the result determines the next entry; no code of the program runs there.
         state.withLock { state in
             guard state.next < matches.count else {
-                return .failure(Self.error(request, "The recording is at its end."))
+                let text = "Unexpected request: \(request.name)\n  The recording is at its end."
+                return .failure(UnexpectedRequestError(request: request.name, description: text))
             }
             let match = matches[state.next]
             let mismatches = match.headMismatches(request) + match.bodyMismatches(request)
             guard mismatches.isEmpty else {
                 let candidate = NearestMatch(
                     name: "\(match.name) (number \(state.next + 1) of \(matches.count))", mismatches: mismatches)
-                return .failure(Self.error(request, kind: "entry, the next one in order", [candidate]))
+                return .failure(UnexpectedRequestError(request, kind: "entry, the next one in order", [candidate]))
             }
             state.wasPlayed[state.next] = true
             state.next += 1
@@ -139,32 +140,16 @@ public final class HARPlayer: Sendable {
 
     private func takeNearest(_ request: ReceivedRequest) -> Result<Int, UnexpectedRequestError> {
         let same = (places[request.method] ?? []).filter { matches[$0].headMismatches(request).isEmpty }
-        guard !same.isEmpty else {
-            let candidates = matches.map {
-                NearestMatch(name: $0.name, mismatches: $0.headMismatches(request))
-            }
-            return .failure(Self.error(request, kind: "entry of the recording", candidates))
-        }
         let differences = same.map { matches[$0].bodyMismatches(request).count }
-        let nearest = zip(same, differences).filter { $0.1 == (differences.min() ?? 0) }.map(\.0)
-        return state.withLock { state in
-            guard let index = nearest.first(where: { !state.wasPlayed[$0] }) ?? nearest.last else {
-                return .failure(Self.error(request, "The recording has no entry for it."))
-            }
-            state.wasPlayed[index] = true
-            return .success(index)
+        let nearest = zip(same, differences).filter { $0.1 == differences.min() }.map(\.0)
+        let taken = state.withLock { state -> Int? in
+            let index = nearest.first { !state.wasPlayed[$0] } ?? nearest.last
+            if let index { state.wasPlayed[index] = true }
+            return index
         }
-    }
-
-    private static func error(_ request: ReceivedRequest, _ remark: String) -> UnexpectedRequestError {
-        UnexpectedRequestError(
-            request: request.name, description: "Unexpected request: \(request.name)\n  \(remark)")
-    }
-
-    private static func error(
-        _ request: ReceivedRequest, kind: String, _ candidates: [NearestMatch]
-    ) -> UnexpectedRequestError {
-        UnexpectedRequestError(request: request.name, description: NearestMatch.text(request, kind: kind, candidates))
+        if let taken { return .success(taken) }
+        let candidates = matches.map { NearestMatch(name: $0.name, mismatches: $0.headMismatches(request)) }
+        return .failure(UnexpectedRequestError(request, kind: "entry of the recording", candidates))
     }
 }
 
