@@ -53,6 +53,11 @@ public struct StubResponse: Sendable {
         self.body = body
     }
 
+    private init(_ action: Action) {
+        self.init()
+        self.action = action
+    }
+
     // MARK: Common responses
 
     /// A response without a body.
@@ -95,9 +100,8 @@ public struct StubResponse: Sendable {
     ///
     /// - Parameter type: the `Content-Type`; nil: none is sent.
     public static func file(_ url: URL, type: String? = nil, status: Int = 200) -> StubResponse {
-        var response = StubResponse(status, body: .file(url))
-        if let type { response.fields = [NamedValue(name: "Content-Type", value: type)] }
-        return response
+        let response = StubResponse(status, body: .file(url))
+        return type.map { response.adding("Content-Type", $0) } ?? response
     }
 
     /// A response with pieces, each delivered separately.
@@ -119,9 +123,7 @@ public struct StubResponse: Sendable {
         let pieces = stride(from: 0, to: data.count, by: size).map { start in
             Data(data.dropFirst(start).prefix(size))
         }
-        var response = StubResponse.pieces(pieces, type: type, delay: delay)
-        response.fields.append(NamedValue(name: "Content-Length", value: "\(data.count)"))
-        return response
+        return .pieces(pieces, type: type, delay: delay).adding("Content-Length", "\(data.count)")
     }
 
     /// A redirect, which the session follows like a server's redirect: the delegate decides, and 301, 302 and 303 turn
@@ -133,33 +135,19 @@ public struct StubResponse: Sendable {
     }
 
     /// A fault instead of a response; for ``StubFault/truncatedBody(after:)`` set ``fault`` of a response with a body.
-    public static func fault(_ fault: StubFault) -> StubResponse {
-        var response = StubResponse()
-        response.fault = fault
-        return response
-    }
+    public static func fault(_ fault: StubFault) -> StubResponse { StubResponse().failing(fault) }
 
     /// The load fails with this error, which the program gets unchanged.
-    public static func failure(_ error: any Error) -> StubResponse {
-        var response = StubResponse()
-        response.action = .fail(error)
-        return response
-    }
+    public static func failure(_ error: any Error) -> StubResponse { StubResponse(.fail(error)) }
 
     /// The request is forwarded to the handlers after the stubs, and thus to the network. It is recorded all the same.
-    public static var passOn: StubResponse {
-        var response = StubResponse()
-        response.action = .passOn
-        return response
-    }
+    public static var passOn: StubResponse { StubResponse(.passOn) }
 
     /// A response that a closure makes for the request. An error that it throws fails the load, unchanged.
     public static func computed(
         _ respond: @escaping @Sendable (ReceivedRequest) async throws -> StubResponse
     ) -> StubResponse {
-        var response = StubResponse()
-        response.action = .compute(respond)
-        return response
+        StubResponse(.compute(respond))
     }
 
     // MARK: Changes
