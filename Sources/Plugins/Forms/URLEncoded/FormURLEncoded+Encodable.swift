@@ -91,11 +91,6 @@ private struct PairValues: UnkeyedEncodingContainer, SingleValueEncodingContaine
     let codingPath: [any CodingKey]
     private(set) var count = 0
 
-    init(collector: PairCollector, codingPath: [any CodingKey]) {
-        self.collector = collector
-        self.codingPath = codingPath
-    }
-
     mutating func encodeNil() throws {
         count += 1
         try collector.append("", at: codingPath)

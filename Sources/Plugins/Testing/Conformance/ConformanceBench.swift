@@ -204,8 +204,6 @@ private struct ContractViolationLog: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.warning
 
-    init(_ report: @escaping @Sendable (Int, String) -> Void) { self.report = report }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }

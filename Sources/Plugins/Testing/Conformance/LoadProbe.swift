@@ -7,8 +7,6 @@ import Synchronization
 struct LoadProbe: LoadInterceptor {
     let answer: @Sendable (LoadContext) async throws -> Void
 
-    init(_ answer: @escaping @Sendable (LoadContext) async throws -> Void) { self.answer = answer }
-
     func load(_ load: LoadContext) async throws { try await answer(load) }
 }
 

@@ -39,7 +39,7 @@ final class LoadWatch: TaskExecutor {
 
     func install(in configuration: URLSessionConfiguration) {
         configuration.interceptors = configuration.interceptors.map { interceptor in
-            interceptor is any LoadAdapter ? interceptor : WatchedInterceptor(interceptor, self)
+            interceptor is any LoadAdapter ? interceptor : WatchedInterceptor(base: interceptor, watch: self)
         }
         configuration.mapFactories { make in
             { request in
@@ -53,13 +53,8 @@ final class LoadWatch: TaskExecutor {
 }
 
 private struct WatchedInterceptor: LoadInterceptor {
-    private let base: any LoadInterceptor
-    private let watch: LoadWatch
-
-    init(_ base: any LoadInterceptor, _ watch: LoadWatch) {
-        self.base = base
-        self.watch = watch
-    }
+    let base: any LoadInterceptor
+    let watch: LoadWatch
 
     func canIntercept(_ request: URLRequest) -> Bool { base.canIntercept(request) }
 

@@ -52,12 +52,7 @@ struct GlobPattern: Sendable {
         let text: [Character]
         var parameters: [String: String] = [:]
         /// Pairs of token and position from which the rest does not match.
-        private var failed: Set<Int> = []
-
-        init(tokens: [Token], text: [Character]) {
-            self.tokens = tokens
-            self.text = text
-        }
+        var failed: Set<Int> = []
 
         mutating func find(token: Int, at start: Int) -> Bool {
             guard token < tokens.count else { return start == text.count }
