@@ -16,25 +16,17 @@ struct ArchiveLoad {
         source = ArchiveSource(next: load.next, request: RangeRequest.base(load.request, task.target.archive))
     }
 
-    private enum Beginning {
-        case cached
-        case fresh
-        case whole(ArchiveSource.Whole)
-    }
-
     /// Loads the member or listing; once more, with a new directory, where the archive has changed.
     mutating func run() async throws {
-        var beginning = Beginning.cached
-        var hasBegunAgain = false
+        var reason: Restart?
         while true {
             do {
-                return try await run(from: beginning)
+                return try await run(after: reason)
             } catch let restart as Restart {
                 if case .redirected(let loaded, let next) = restart { return try await redirect(loaded, to: next) }
-                guard !hasAnswered, !hasBegunAgain else { throw ArchiveError.archiveChanged }
+                guard !hasAnswered, reason == nil else { throw ArchiveError.archiveChanged }
                 task.state.cache.remove(task.key)
-                hasBegunAgain = true
-                if case .whole(let whole) = restart { beginning = .whole(whole) } else { beginning = .fresh }
+                reason = restart
             }
         }
     }
@@ -48,8 +40,8 @@ struct ArchiveLoad {
             loaded, as: response.replacingURL(by: load.url), redirectingTo: try task.request(redirectedTo: next))
     }
 
-    private mutating func run(from beginning: Beginning) async throws {
-        let archive = try await open(beginning)
+    private mutating func run(after restart: Restart?) async throws {
+        let archive = try await open(after: restart)
         let name = task.target.memberBytes
         if name.isEmpty || name.last == UInt8(ascii: "/") {
             try await list(archive)
@@ -61,19 +53,14 @@ struct ArchiveLoad {
         }
     }
 
-    private func open(_ beginning: Beginning) async throws -> OpenArchive {
+    private func open(after restart: Restart?) async throws -> OpenArchive {
         let opener = ArchiveOpener(source: source, limits: task.state.limits)
-        let archive: OpenArchive
-        switch beginning {
-        case .whole(let whole): return try await opener.open(whole)
-        case .cached:
-            if let entry = task.state.cache.entry(for: task.key) {
-                return OpenArchive(
-                    directory: entry.directory, version: entry.version, needsValidation: true, reloads: false)
-            }
-            archive = try await opener.open(reloads: false)
-        case .fresh: archive = try await opener.open(reloads: true)
+        if case .whole(let whole)? = restart { return try await opener.open(whole) }
+        if restart == nil, let entry = task.state.cache.entry(for: task.key) {
+            return OpenArchive(
+                directory: entry.directory, version: entry.version, needsValidation: true, reloads: false)
         }
+        let archive = try await opener.open(reloads: restart != nil)
         task.state.cache.store(
             DirectoryCache.Entry(directory: archive.directory, version: archive.version), for: task.key)
         return archive
