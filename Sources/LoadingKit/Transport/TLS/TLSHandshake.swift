@@ -1,9 +1,6 @@
 /// Performs a TLS handshake. Confined to the socket's loop.
 final class TLSHandshake: EventSource {
-    enum Outcome {
-        case success(TLSSession)
-        case failure(TransportError.Cause)
-    }
+    typealias Outcome = Result<TLSSession, TransportError.Cause>
 
     private let socket: Socket
     private let session: TLSSession
@@ -50,17 +47,9 @@ final class TLSHandshake: EventSource {
             }
         case .wouldBlock: break
         case .needsTrustDecision(let trust):
-            awaitDecision { [session] in
-                session.ask(trust, $0)
-            } then: { [session] in
-                session.decide($0)
-            }
+            awaitDecision { session.ask(trust, $0) } then: { [session] in session.decide($0) }
         case .needsIdentity(let authorities):
-            awaitDecision { [session] in
-                session.askForIdentity(authorities, $0)
-            } then: { [session] in
-                session.decide($0)
-            }
+            awaitDecision { session.askForIdentity(authorities, $0) } then: { [session] in session.decide($0) }
         case .failed(let cause):
             socket.close()
             end(.failure(cause))
