@@ -120,8 +120,9 @@ package final class ByteStream {
 
     /// Whether packets to the peer would leave by another interface now than the connection's.
     package var isBetterRouted: Bool {
-        guard case .ip(let local, _) = info.local, case .from(let now) = NetworkInterface.route(to: info.remote),
-            now != local, let selected = try? NetworkInterface.having(now)
+        guard case .ip(let local, _) = info.local,
+            let now = try? NetworkInterface.localAddress(forRouteTo: info.remote), now != local,
+            let selected = try? NetworkInterface.having(now)
         else { return false }
         return (try? NetworkInterface.having(local)) != selected
     }
@@ -129,10 +130,10 @@ package final class ByteStream {
     /// Whether packets to the peer would be sent from another address now, or would not be sent at all.
     package var hasLostRoute: Bool {
         guard case .ip(let local, _) = info.local else { return false }
-        return switch NetworkInterface.route(to: info.remote) {
-        case .from(let now): now != local
-        case .none: true
-        case .unknown: !NetworkInterface.mayHave(local)
+        do {
+            return try NetworkInterface.localAddress(forRouteTo: info.remote) != local
+        } catch {
+            return !NetworkInterface.mayHave(local)
         }
     }
 

@@ -24,11 +24,8 @@ struct NetworkInterface: Hashable {
         case .name(let name): return RequiredInterface.canExist(name) ? NetworkInterface(name: name) : nil
         case .address(let local): return try having(local)
         case nil:
-            switch route(to: address) {
-            case .from(let local): return try having(local)
-            case .none: return nil
-            case .unknown(let failure): throw failure
-            }
+            guard let local = try localAddress(forRouteTo: address) else { return nil }
+            return try having(local)
         }
     }
 
@@ -42,43 +39,38 @@ struct NetworkInterface: Hashable {
         do { return try having(local) != nil } catch { return true }
     }
 
-    /// The way of packets to an address.
-    enum Route {
-        case from(IPAddress)
-        /// The system would not send them.
-        case none
-        /// The system did not say, for example as it has no descriptor left.
-        case unknown(SystemCallFailure)
-    }
-
-    /// The route that packets to an address take now. Sends no packets.
+    /// The address from which packets to an address are sent now; nil if the system would not send them. Sends no
+    /// packets. Throws where the system does not say, for example as it has no descriptor left.
     ///
     /// - Parameter required: the interface by which they have to leave; nil where the system selects it.
-    static func route(to address: SocketAddress, by required: RequiredInterface? = nil) -> Route {
+    static func localAddress(
+        forRouteTo address: SocketAddress, by required: RequiredInterface? = nil
+    ) throws(SystemCallFailure) -> IPAddress? {
         let descriptor = SystemCalls.datagramSocket(address.family)
-        guard descriptor >= 0 else { return .unknown(SystemCallFailure(.socket, descriptor)) }
+        guard descriptor >= 0 else { throw SystemCallFailure(.socket, descriptor) }
         let socket = Int32(descriptor)
         defer { SystemCalls.close(socket) }
         if let bound = required?.bind(socket, for: address.family), bound < 0 {
-            return .unknown(SystemCallFailure(.bind, bound))
+            throw SystemCallFailure(.bind, bound)
         }
         let connected = address.withSystemAddress { SystemCalls.connect(socket, $0, $1) } ?? -Int(ENAMETOOLONG)
         guard connected == 0 else {
             let failure = SystemCallFailure(.connect, connected)
-            return failure.isLackOfRoute ? .none : .unknown(failure)
+            if failure.isLackOfRoute { return nil }
+            throw failure
         }
         var storage = sockaddr_storage()
         let named = SystemCalls.localAddress(socket, &storage)
         guard named == 0, case .ip(let local, _)? = SocketAddress(storage) else {
-            return .unknown(SystemCallFailure(.getsockname, named))
+            throw SystemCallFailure(.getsockname, named)
         }
-        return .from(local)
+        return local
     }
 
     /// Whether the system itself has no route to an address now. Where this is false, a router may have none, or the system
     /// did not say.
     static func isUnreachable(_ address: SocketAddress, by required: RequiredInterface? = nil) -> Bool {
-        if case .none = route(to: address, by: required) { true } else { false }
+        do { return try localAddress(forRouteTo: address, by: required) == nil } catch { return false }
     }
 
     fileprivate struct Assignment {
