@@ -13,18 +13,10 @@ final class ConnectionPoolDriver: RoutePool {
         case http1(HTTP1Connection)
         case http2(HTTP2Connection)
 
-        /// The connection's number in its session.
-        var number: UInt32 {
+        var stream: ByteStream {
             switch self {
-            case .http1(let connection): connection.stream.info.number
-            case .http2(let connection): connection.stream.info.number
-            }
-        }
-
-        var hasLostRoute: Bool {
-            switch self {
-            case .http1(let connection): connection.stream.hasLostRoute
-            case .http2(let connection): connection.stream.hasLostRoute
+            case .http1(let connection): connection.stream
+            case .http2(let connection): connection.stream
             }
         }
     }
@@ -429,7 +421,7 @@ final class ConnectionPoolDriver: RoutePool {
     @discardableResult
     private func remove(_ id: HTTPConnectionPool.ConnectionID, _ end: ConnectionEnd) -> Connection? {
         guard let connection = connections.remove(id) else { return nil }
-        session.events.note(.connectionClosed(end), connection: connection.number)
+        session.events.note(.connectionClosed(end), connection: connection.stream.info.number)
         return connection
     }
 
@@ -576,7 +568,8 @@ final class ConnectionPoolDriver: RoutePool {
     func retireAll() { run(pool.retireAll(now: loop.now)) }
 
     func networkDidChange(afterSleep: Bool) {
-        var stale = route.use.isSelectedBySystem ? connections.ids.filter { connections[$0]?.hasLostRoute == true } : []
+        let watched = route.use.isSelectedBySystem ? connections.ids : []
+        var stale = watched.filter { connections[$0]?.stream.hasLostRoute == true }
         if afterSleep { stale += pool.http1.idleConnections }
         run(pool.networkDidChange(stale: stale, now: loop.now))
         for connection in leaving { connection.check() }
