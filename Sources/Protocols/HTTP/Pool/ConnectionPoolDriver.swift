@@ -529,17 +529,14 @@ final class ConnectionPoolDriver: RoutePool {
     }
 
     /// Returns whether the requests may be sent again that the server has closed a connection without reading.
-    func connectionWasRefused() -> Bool {
-        let (maySendAgain, actions) = pool.connectionWasRefused()
-        run(actions)
-        return maySendAgain
-    }
+    func connectionWasRefused() -> Bool { pause(pool.connectionWasRefused()) }
 
     /// Returns whether the refused stream's request may be sent again.
-    func streamWasRefused() -> Bool {
-        let (maySendAgain, actions) = pool.streamWasRefused()
-        run(actions)
-        return maySendAgain
+    func streamWasRefused() -> Bool { pause(pool.streamWasRefused()) }
+
+    private func pause(_ refusal: (maySendAgain: Bool, actions: HTTPConnectionPool.Actions)) -> Bool {
+        run(refusal.actions)
+        return refusal.maySendAgain
     }
 
     func streamDidAnswer() { pool.streamDidAnswer() }

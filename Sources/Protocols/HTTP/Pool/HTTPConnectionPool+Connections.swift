@@ -290,12 +290,7 @@ extension HTTPConnectionPool {
     /// they may be sent again, after a pause in which no other connection is opened. They share it with the requests of
     /// all connections that are refused meanwhile.
     mutating func connectionWasRefused() -> (maySendAgain: Bool, actions: Actions) {
-        if backOff.isPausing { return (true, Actions()) }
-        guard BackOff.pauses.indices.contains(backOff.connectionRefusals) else { return (false, Actions()) }
-        let actions = startPause(backOff.connectionRefusals)
-        backOff.connectionRefusals += 1
-        backOff.pause = .ofConnections
-        return (true, actions)
+        backOff.isPausing ? (true, Actions()) : startPause(.ofConnections, after: \.connectionRefusals)
     }
 
     /// The server has ended a connection, or allows it no streams, before it carried one of the waiting requests. They
@@ -312,18 +307,19 @@ extension HTTPConnectionPool {
     /// REFUSED_STREAM: the request was not processed. Returns whether it may be sent again, after a pause that it
     /// shares with all requests refused meanwhile.
     mutating func streamWasRefused() -> (maySendAgain: Bool, actions: Actions) {
-        if backOff.holdsStreams { return (true, Actions()) }
-        guard BackOff.pauses.indices.contains(backOff.streamRefusals) else { return (false, Actions()) }
-        let actions = startPause(backOff.streamRefusals)
-        backOff.streamRefusals += 1
-        backOff.pause = .ofStreams
-        return (true, actions)
+        backOff.holdsStreams ? (true, Actions()) : startPause(.ofStreams, after: \.streamRefusals)
     }
 
-    private func startPause(_ refusals: Int) -> Actions {
+    private mutating func startPause(
+        _ pause: BackOff.Pause, after refusals: WritableKeyPath<BackOff, Int>
+    ) -> (maySendAgain: Bool, actions: Actions) {
         var actions = Actions()
-        actions += .startPause(seconds: BackOff.pauses[refusals])
-        return actions
+        let count = backOff[keyPath: refusals]
+        guard BackOff.pauses.indices.contains(count) else { return (false, actions) }
+        actions += .startPause(seconds: BackOff.pauses[count])
+        backOff[keyPath: refusals] = count + 1
+        backOff.pause = pause
+        return (true, actions)
     }
 
     mutating func pauseDidEnd(now: MonotonicTime) -> Actions {
@@ -341,8 +337,7 @@ extension HTTPConnectionPool {
 
     /// The server has responded to the first request of a connection.
     mutating func connectionDidAnswer(now: MonotonicTime) -> Actions {
-        backOff.connectionRefusals = 0
-        backOff.streamRefusals = 0
+        streamDidAnswer()
         var actions = Actions()
         guard backOff.pause == .ofConnections else { return actions }
         actions += .cancelPause
