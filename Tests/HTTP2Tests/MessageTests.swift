@@ -33,8 +33,11 @@ import Testing
         ([(":status", "200"), ("a:", "b")], false, .malformedFieldName),
         ([(":status", "200"), ("a", "b\r\nc: d")], false, .malformedFieldValue),
         ([(":status", "200"), ("a", "b\u{0}")], false, .malformedFieldValue),
-        ([(":status", "200"), ("a", " b")], false, .malformedFieldValue),
-        ([(":status", "200"), ("a", "b\t")], false, .malformedFieldValue),
+        ([(":status", "200"), ("a", " b")], false, nil),
+        ([(":status", "200"), ("a", "b\t")], false, nil),
+        ([(":status", "200"), ("a", " b\u{0} ")], false, .malformedFieldValue),
+        ([(":status", "200"), ("A", " b")], false, .malformedFieldName),
+        ([(":status", "200 ")], false, .malformedStatus),
         ([(":status", "200"), ("a", "b\tc d")], false, nil),
         ([(":status", "200"), ("connection", "close")], false, .connectionField),
         ([(":status", "200"), ("keep-alive", "5")], false, .connectionField),
@@ -44,6 +47,7 @@ import Testing
         ([(":status", "200"), ("te", "gzip")], false, .connectionField),
         ([(":status", "200"), ("te", "trailers")], false, nil),
         ([(":status", "200"), ("content-length", "5")], true, .bodyTooShort),
+        ([(":status", "200"), ("content-length", " 5")], true, .bodyTooShort),
         ([(":status", "200"), ("content-length", "0")], true, nil),
         ([(":status", "200"), ("content-length", "x")], false, .malformedContentLength),
         ([(":status", "200"), ("content-length", "-1")], false, .malformedContentLength),
@@ -64,6 +68,22 @@ import Testing
             expect(&client, item.kind, "\(item.pairs) \(item.endStream)")
             #expect(try client.request() == 3)
         }
+    }
+
+    /// White space around a value is not part of it (RFC 9110 §5.5), in a response's heads as in its trailers.
+    @Test func whiteSpaceAroundValuesIsRemoved() throws {
+        var client = Peer.connected(.client)
+        _ = try client.request()
+        let sent = [("a", " b c "), ("d", "\t"), ("e", "f")]
+        let read = fields(("a", "b c"), ("d", ""), ("e", "f"))
+        client.feed(headersFrame(1, block([(":status", "103")] + sent)))
+        client.feed(headersFrame(1, block([(":status", "200")] + sent)))
+        client.feed(headersFrame(1, endStream: true, block(sent)))
+        let heads = client.events.compactMap { event -> HTTP2Head? in
+            if case .headers(1, let head, _) = event { head } else { nil }
+        }
+        #expect(heads == [.interim(status: 103, read), .response(status: 200, read), .trailers(read)])
+        #expect(client.error == nil)
     }
 
     private func expect(_ client: inout Peer, _ kind: Kind?, _ what: String) {
@@ -97,6 +117,8 @@ import Testing
         ([(":method", "GET"), (":scheme", "https"), (":path", "")], false, false),
         ([(":method", "GET"), (":scheme", "https"), (":path", "/"), (":authority", "")], false, true),
         (get + [("connection", "close")], true, false),
+        (get + [("a", " b")], true, false),
+        (get + [("a", "b\t")], true, false),
         (get + [("content-length", "4")], true, false),
         (get + [("content-length", "4")], false, true),
     ]
@@ -253,6 +275,7 @@ import Testing
         let cases: [([UInt8], endStream: Bool, Kind?)] = [
             (block(("a", "b")), true, nil), ([], true, nil), (block(("a", "b")), false, .trailersWithoutEnd),
             (block((":status", "200")), true, .malformedPseudoField), (block(("A", "b")), true, .malformedFieldName),
+            (block(("a", " b ")), true, nil), (block(("a", " b\n")), true, .malformedFieldValue),
         ]
         for (bytes, endStream, kind) in cases {
             var client = Peer.connected(.client)

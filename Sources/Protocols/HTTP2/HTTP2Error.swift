@@ -118,7 +118,7 @@ extension HTTP2Error.Kind {
         case .compression: "a header block cannot be decoded"
         case .headerListTooLarge: "the header fields are larger or more than allowed"
         case .malformedFieldName: "a field name is empty, has a capital letter or a byte that is not allowed"
-        case .malformedFieldValue: "a field value has a byte that is not allowed, or white space around it"
+        case .malformedFieldValue: "a field value has a byte that is not allowed, or space around it in a request"
         case .connectionField: "a field describes the connection, which HTTP/2 does not allow"
         case .malformedPseudoField: "a pseudo-header field is unknown, repeated, out of place or invalid"
         case .missingPseudoField: "a pseudo-header field is missing"

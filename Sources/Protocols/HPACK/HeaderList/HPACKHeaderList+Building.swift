@@ -10,6 +10,13 @@ extension HPACKHeaderList {
         uncompressedBytes = 0
     }
 
+    /// Removes spaces and tabs around the values of the ``fields``, which are not part of them (RFC 9110 §5.5). The
+    /// values of pseudo-header fields keep theirs.
+    package mutating func trimValues() {
+        fields.trimValues()
+        malformation.remove(.whitespaceAroundValue)
+    }
+
     /// Counts a field and returns whether it is within the limits.
     @inline(__always)
     mutating func count(_ entry: TableEntry, limits: HPACKLimits) -> Bool {

@@ -32,6 +32,17 @@ struct HeaderCoding {
         }
     }
 
+    /// Throws the error of ``list`` in any kind of message.
+    ///
+    /// A client accepts white space around values, as other clients do: servers forward it from HTTP/1.1, where it is
+    /// not part of the value (RFC 9110 §5.5).
+    mutating func check(as role: HTTP2Role) throws(HTTP2Error.Kind) {
+        guard let problem = list.problem else { return }
+        guard role == .client, problem == .malformedFieldValue else { throw problem }
+        list.trimValues()
+        if let problem = list.problem { throw problem }
+    }
+
     /// Encodes a request's head, unless it is longer than `limit`, counted as for SETTINGS_MAX_HEADER_LIST_SIZE
     /// (§10.5.1).
     mutating func encode(_ head: HTTP2RequestHead, limit: UInt32?) throws(HTTP2Error) {
