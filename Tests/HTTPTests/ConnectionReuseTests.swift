@@ -230,6 +230,33 @@ import Testing
         }
     }
 
+    /// The time that a server states in `Keep-Alive` runs while the connection is idle, and not while a body comes.
+    @Test(arguments: [(1.0, 1), (4.5, 2)])
+    func theTimeOfKeepAliveRunsFromTheResponsesEnd(idle: Double, connections: Int) async throws {
+        let goesOn = Signal()
+        let head = "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\n"
+        let time = ManualTime()
+        let loop = EventLoop(name: "keep-alive", time: .manual(time))
+        defer { loop.stop() }
+        let (peer, session) = try Self.make(
+            first: [
+                .expectRequest, .send(head + "a"), .waitFor(goesOn), .send("b"), .expectRequest, .respond("again"),
+                .readUntilClose,
+            ], isSecure: false, on: loop)
+        defer { peer.stop() }
+        try await withTimeout {
+            let (bytes, _) = try await session.bytes(for: peer.request())
+            time.advance(by: .seconds(6))
+            goesOn.fire()
+            var count = 0
+            for try await _ in bytes { count += 1 }
+            #expect(count == 2)
+            time.advance(by: .seconds(idle))
+            #expect(await session.outcome(peer.request()) == .ok(connections == 1 ? "again" : "honest"))
+            #expect(peer.connections.count == connections)
+        }
+    }
+
     /// The surplus is there before the next request is sent ahead.
     @Test func surplusBytesAnswerNothingThatIsSentAhead() async throws {
         let (isSent, goesOn) = (Signal(), Signal())

@@ -194,7 +194,7 @@ extension HTTP1Connection {
 
     private func didReceive(_ head: ResponseHead, isOpenEnded: Bool) {
         response = .head(isOpenEnded: isOpenEnded)
-        keepAlive.didReceive(head, now: loop.now)
+        keepAlive.didReceive(head)
     }
 
     private func didReceiveEnd() {

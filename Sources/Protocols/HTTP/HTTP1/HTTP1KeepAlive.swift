@@ -9,26 +9,26 @@ struct HTTP1KeepAlive {
     /// The idle time before the current request, in seconds.
     private(set) var idleTime = 0.0
     private(set) var speaksHTTP11 = false
-    /// The time until which the server keeps the connection, as stated in its last response.
-    private(set) var until = MonotonicTime.distantFuture
+    /// The time for which the connection may be idle, in seconds, by the server's last response; nil if it states none.
+    private(set) var idleLimit: Double?
 
     mutating func requestWillBegin(isReused: Bool, idleTime: Double) {
         self.isReused = isReused
         self.idleTime = idleTime
-        until = .distantFuture
+        idleLimit = nil
     }
 
     /// The response to a request that was sent ahead is the next one.
     mutating func pipelinedRequestDidBegin() {
         isReused = true
-        until = .distantFuture
+        idleLimit = nil
     }
 
-    mutating func didReceive(_ head: ResponseHead, now: MonotonicTime) {
+    mutating func didReceive(_ head: ResponseHead) {
         speaksHTTP11 = head.version == .http1_1
         guard let hint = head.fields[.keepAlive], let timeout = Self.timeout(in: hint) else { return }
         // One second less, so that the server does not close the connection while a request is on its way.
-        until = now.advanced(bySeconds: max(0, timeout - 1))
+        idleLimit = max(0, timeout - 1)
     }
 
     /// The time for which a server keeps an idle connection, in seconds, from the `Keep-Alive` field of its response:

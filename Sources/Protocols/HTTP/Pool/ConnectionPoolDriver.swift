@@ -440,10 +440,9 @@ final class ConnectionPoolDriver: RoutePool {
     /// The time until which an idle connection is used: as long as the server states, but not in the last tenth of the
     /// time after which the server closed one before. It might close it while a request is on its way.
     private func idleUntil(of connection: HTTP1Connection) -> MonotonicTime {
-        let until = min(
-            connection.idleSince.advanced(bySeconds: pool.configuration.idleTimeout), connection.keepAlive.until)
-        guard let seconds = record.server.idleTime else { return until }
-        return min(until, connection.idleSince.advanced(bySeconds: Self.usedShare * seconds))
+        var seconds = min(pool.configuration.idleTimeout, connection.keepAlive.idleLimit ?? .infinity)
+        if let recorded = record.server.idleTime { seconds = min(seconds, Self.usedShare * recorded) }
+        return connection.idleSince.advanced(bySeconds: seconds)
     }
 
     /// The server has closed a connection that was idle for `seconds`.
