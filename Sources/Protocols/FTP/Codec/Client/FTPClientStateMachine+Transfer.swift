@@ -124,7 +124,8 @@ extension FTPClientStateMachine {
                 isMachineListingRefused = true
                 return sendCommand(work)
             }
-            return fail(reply.dataRefusal ?? .noSuchFile, reply)
+            // CWD has shown that the folder exists.
+            return reply.isOfEmptyFolder ? finish(work) : fail(reply.dataRefusal ?? .noSuchFile, reply)
         case .retrieve:
             if let kind = reply.dataRefusal { return fail(kind, reply) }
             let kind = reply.readRefusal(exists: work.facts.size != nil)
