@@ -24,10 +24,33 @@ import Testing
                 await arrived[number].wait()
                 await advance(.seconds(2))
             }
+            // The server's system may have acknowledged the PING.
+            for _ in 0..<6 { await advance(.seconds(5)) }
             for post in posts {
                 let outcome = try await post.value
                 #expect(outcome == .failed(.networkConnectionLost))
             }
+        }
+    }
+
+    /// A server that computes for a while answers nothing meanwhile, not even PINGs, but its system acknowledges them.
+    @Test func aBusyServerKeepsItsConnection() async throws {
+        let (arrived, mayAnswer) = (Signal(), Signal())
+        try await run(acknowledgesAtOnce: true) { client in
+            while client.bodyLength < 1, try client.receive({}) {}
+            arrived.fire()
+            mayAnswer.waitBlocking()
+            try client.answer()
+            while try client.receive({}) {}
+        } _: { load, advance in
+            defer { mayAnswer.fire() }
+            let post = Task { try await load("POST", Data("a".utf8)) }
+            await arrived.wait()
+            // The PING is answered after 28 seconds.
+            for _ in 0..<7 { await advance(.seconds(4)) }
+            mayAnswer.fire()
+            let outcome = try await post.value
+            #expect(outcome == .loaded(status: 204, body: ""))
         }
     }
 
@@ -67,9 +90,11 @@ import Testing
     private typealias Advance = @Sendable (Duration) async -> Void
 
     /// - Parameters:
+    ///   - acknowledgesAtOnce: Whether the server's system has acknowledged all, whenever the session asks.
     ///   - serve: Serves the connection, after its first request. Called on a thread of the server.
     ///   - load: Loads over a connection that has been quiet, so that its first request takes a PING along.
     private func run(
+        acknowledgesAtOnce: Bool = false,
         _ serve: @escaping @Sendable (Connection) throws -> Void,
         _ load: @escaping @Sendable (@escaping Load, Advance) async throws -> Void
     ) async throws {
@@ -85,6 +110,7 @@ import Testing
         let time = ManualTime()
         let loop = EventLoop(name: "test", time: .manual(time))
         defer { loop.stop() }
+        if acknowledgesAtOnce { loop.acknowledgeAtOnce() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.assumesCleartextHTTP2 = true
         let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)

@@ -106,13 +106,20 @@ import Testing
         #expect(Self.name(ping.check(Self.time(23))) == "dead")
     }
 
-    /// A PING also waits behind the bytes in the socket's buffer: its time runs anew while they become fewer.
-    @Test func theTimeOfAPingRunsAnewWhileBytesAreAcknowledged() {
+    /// A PING also waits behind the bytes in the socket's buffer: its time runs anew while they become fewer. A server
+    /// whose system has acknowledged it may be busy, and has more time.
+    @Test func theTimeOfAPingDependsOnWhatIsAcknowledged() {
+        let fine = Array(repeating: "fine", count: 5)
         let cases: [(unacknowledged: [Int], verdicts: [String])] = [
-            ([200_000, 120_000, 40_000, 0, 0], ["fine", "fine", "fine", "dead"]),
-            ([200_000, 200_000], ["dead"]), ([200_000, 300_000], ["dead"]), ([0, 0], ["dead"]),
-            // They arrive at once.
-            ([1000, 0], ["dead"]),
+            ([200_000, 120_000, 40_000, 40_000], ["fine", "fine", "dead"]),
+            ([200_000, 200_000], ["dead"]), ([200_000, 300_000], ["dead"]),
+            // They would arrive at once.
+            ([1000, 900], ["dead"]), ([17, 17], ["dead"]), ([0, 17], ["dead"]),
+            ([0, 0, 0, 0, 0, 0, 0], fine + ["dead"]), ([1000, 0, 0, 0, 0, 0, 0], fine + ["dead"]),
+            // Its time runs from the last bytes that were acknowledged before it.
+            ([200_000, 120_000, 0, 0, 0, 0, 0, 0], fine + ["fine", "dead"]),
+            // The bytes of further requests say nothing about the PING.
+            ([17, 0, 200, 200, 400, 0, 200], fine + ["dead"]),
         ]
         for (counts, expected) in cases {
             var ping = KeepAlivePing(Self.time(1))
@@ -126,6 +133,20 @@ import Testing
             }
             #expect(verdicts == expected, "\(counts)")
         }
+    }
+
+    /// No request begins before its end, so it takes no longer where the server's system has acknowledged its PING, or
+    /// that of an earlier look.
+    @Test func aCheckIsShortAlsoWhereItsPingHasArrived() {
+        var ping = KeepAlivePing(Self.time(1))
+        _ = ping.settingsWereAcknowledged(Self.time(1))
+        ping.pingWasSent(Self.time(15))
+        ping.noteUnacknowledged(0, Self.time(20))
+        #expect(Self.name(ping.check(Self.time(28))) == "fine" && !ping.isDueBeforeUse(Self.time(28)))
+        _ = ping.beginCheck(Self.time(28))
+        ping.noteUnacknowledged(0, Self.time(32))
+        #expect(Self.name(ping.check(Self.time(32))) == "fine")
+        #expect(Self.name(ping.check(Self.time(33))) == "dead")
     }
 
     /// Otherwise a program that sends a request each few seconds would never be told that the server has gone.
@@ -173,5 +194,7 @@ import Testing
         ping.pingWasSent(Self.time(12))
         #expect(ping.nextCheck(Self.time(12)) == Self.time(17))
         #expect(ping.nextCheck(Self.time(20)) > Self.time(20))
+        ping.noteUnacknowledged(0, Self.time(17))
+        #expect(ping.nextCheck(Self.time(17)) == Self.time(22) && ping.awaitsAnswer)
     }
 }

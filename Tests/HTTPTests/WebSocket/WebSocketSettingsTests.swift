@@ -84,13 +84,14 @@ import Testing
         let time = ManualTime()
         let loop = EventLoop(name: "test", time: .manual(time))
         defer { loop.stop() }
+        loop.acknowledgeAtOnce()
         let session = makeSession(on: loop) { $0.assumesCleartextHTTP2 = true }
         defer { session.invalidateAndCancel() }
         try await withTimeout {
             let first = try Self.open(peer, in: session)
             await arrived.wait()
             let second = try Self.open(peer, in: session)
-            for _ in 0..<5 {
+            for _ in 0..<10 {
                 _ = await session.allTasks
                 time.advance(by: .seconds(3))
             }

@@ -2,7 +2,8 @@ import LoadingKitPrimitives
 
 /// Checks whether the server of an HTTP/2 connection still answers. A connection that has been quiet is sent a PING
 /// when a request is about to use it, a few times while a response is overdue, and after a change of the networks. A
-/// dead connection is thus found within ten seconds of the next request.
+/// connection on which nothing arrives any more is thus found within ten seconds of the next request. A server that
+/// computes may answer nothing for longer, although its system has acknowledged the PING.
 struct KeepAlivePing {
     enum Verdict {
         case fine, sendPing
@@ -12,6 +13,9 @@ struct KeepAlivePing {
     /// Times in nanoseconds. A connection that was quiet for this time is sent a PING.
     static let quietTime: UInt64 = 5_000_000_000
     static let answerTime: UInt64 = 5_000_000_000
+    /// The limit for the answer to a PING that has arrived. There is one, as what has acknowledged the PING may be a
+    /// proxy, behind which the server is gone.
+    static let busyTime: UInt64 = 30_000_000_000
     /// The number of PINGs without HEADERS or DATA from the server between them, while a response is overdue. Further
     /// ones follow after a pause. gRPC's servers end the connection at the fourth of such PINGs with less than five
     /// minutes between them (`too_many_pings`). The third is left for the next request.
@@ -39,6 +43,9 @@ struct KeepAlivePing {
         /// A PING was sent, and no bytes have arrived since. It may stand behind the bytes of bodies: its time runs anew
         /// when a socket that was full takes bytes again, or when the server's system has acknowledged some of them.
         case sent(at: MonotonicTime, isSocketFull: Bool)
+        /// The system of the server, or of a proxy on the way, has acknowledged the PING, and no bytes have arrived
+        /// since.
+        case arrived(sentAt: MonotonicTime)
     }
 
     private var settings: Settings
@@ -59,7 +66,7 @@ struct KeepAlivePing {
 
     var awaitsAnswer: Bool {
         switch (probe, settings) {
-        case (.sent, _), (_, .sent): true
+        case (.sent, _), (.arrived, _), (_, .sent): true
         case (.none, .acknowledged): isChecking
         }
     }
@@ -83,12 +90,18 @@ struct KeepAlivePing {
     }
 
     /// Must be called when a PING was sent, and before each check. The PING may stand behind bytes of bodies in the
-    /// socket's buffer: its time runs anew while there are fewer and fewer of them.
+    /// socket's buffer: its time runs anew while there are fewer and fewer of them. It has arrived when there are none,
+    /// unless it was only just sent: it may not be in the socket yet.
     ///
-    /// - Parameter count: the number of sent bytes that the server's system has not acknowledged.
+    /// - Parameter count: the number of sent bytes that the server's system has not acknowledged; 0 where this side's
+    ///   system does not say.
     mutating func noteUnacknowledged(_ count: Int, _ now: MonotonicTime) {
-        if case .sent(_, let isSocketFull) = probe, unacknowledged > Self.initialWindow, count < unacknowledged {
-            probe = .sent(at: now, isSocketFull: isSocketFull)
+        if case .sent(let time, let isSocketFull) = probe {
+            if count == 0, !isSocketFull, now.nanoseconds(since: time) >= Self.quietTime / 10 {
+                probe = .arrived(sentAt: time)
+            } else if unacknowledged > Self.initialWindow, count < unacknowledged {
+                probe = .sent(at: now, isSocketFull: isSocketFull)
+            }
         }
         unacknowledged = count
     }
@@ -102,7 +115,10 @@ struct KeepAlivePing {
 
     mutating func pingWasSent(_ now: MonotonicTime) {
         (inARow, lastSent) = (inARow + 1, now)
-        if case .none = probe { probe = .sent(at: now, isSocketFull: false) }
+        switch probe {
+        case .none, .arrived: probe = .sent(at: now, isSocketFull: false)
+        case .sent: break
+        }
     }
 
     /// The networks have changed: the way to the server must be checked. Returns the value of the PING that must be sent.
@@ -124,7 +140,7 @@ struct KeepAlivePing {
     func isDueBeforeUse(_ now: MonotonicTime) -> Bool {
         switch probe {
         case .none(let lastReceived): now.nanoseconds(since: lastReceived) >= Self.quietTime
-        case .sent: false
+        case .sent, .arrived: false
         }
     }
 
@@ -141,7 +157,14 @@ struct KeepAlivePing {
         case .sent(let time, _):
             return max(
                 time.advanced(byNanoseconds: Self.answerTime), now.advanced(byNanoseconds: Self.quietTime / 10))
+        case .arrived: return now.advanced(byNanoseconds: Self.quietTime)
         }
+    }
+
+    /// The limit for the answer to the PING. A check after a change of the networks is short in any case, as no request
+    /// begins before its end.
+    private var answerLimit: UInt64 {
+        if case .arrived = probe, !isChecking { Self.busyTime } else { Self.answerTime }
     }
 
     func check(_ now: MonotonicTime) -> Verdict {
@@ -150,8 +173,8 @@ struct KeepAlivePing {
         }
         switch probe {
         case .none: return isDueBeforeUse(now) && mayRepeat(now) ? .sendPing : .fine
-        case .sent(let time, _):
-            guard now.nanoseconds(since: time) >= Self.answerTime else { return .fine }
+        case .sent(let time, _), .arrived(let time):
+            guard now.nanoseconds(since: time) >= answerLimit else { return .fine }
             return .dead("the server no longer answers, not even a PING")
         }
     }
