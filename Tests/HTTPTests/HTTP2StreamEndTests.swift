@@ -261,4 +261,47 @@ import Testing
             #expect(server.count.value == (ending == .reset ? 1 : 2))
         }
     }
+
+    /// A program cancels its tasks one by one: those that wait for a stream are not sent before they are cancelled.
+    @Test func waitingRequestsTakeNoStreamsOfCancelledOnes() async throws {
+        let paths = Recorder<String>()
+        let peer = try ConnectionAcceptor(.ipv4()) { socket, _ in
+            try? socket.serveHTTP2(streams: 2) { event, machine, output in
+                guard case .headers(let stream, .request(let head), _) = event else { return }
+                paths.append(head.path ?? "")
+                guard head.path == "/" else { return }
+                try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
+            }
+        }
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "cancellations", time: .manual(time))
+        defer { loop.stop() }
+        let session = makeSession(on: loop) {
+            $0.assumesCleartextHTTP2 = true
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        defer { session.invalidateAndCancel() }
+        let url = try peer.url
+        try await withTimeout {
+            // Afterwards the client knows the number of streams that the server allows.
+            #expect(await session.outcome(URLRequest(url: url)) == .loaded(status: 204, body: ""))
+            var request = URLRequest(url: try #require(URL(string: "\(url)held")))
+            request.httpMethod = "POST"
+            request.httpBody = Data("body".utf8)
+            var tasks: [URLSessionDataTask] = []
+            for _ in 0..<6 { tasks.append(session.dataTask(with: request)) }
+            for task in tasks { task.resume() }
+            await paths.count(reaches: 3)
+            try await waitUntil { await session.statistics.requests.waiting == 4 }
+            for task in tasks {
+                task.cancel()
+                // The loop has cancelled it when this has an answer.
+                _ = await session.allTasks
+            }
+            time.advance(by: .seconds(1))
+            #expect(await session.outcome(URLRequest(url: url)) == .loaded(status: 204, body: ""))
+            #expect(paths.snapshot == ["/", "/held", "/held", "/"])
+        }
+    }
 }

@@ -16,6 +16,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// The longest time for which reading rests, in nanoseconds.
     static let longestRest: UInt64 = 1_000_000_000
 
+    /// The pause after a cancelled request in which others may be cancelled, before a waiting one takes its place; and
+    /// the longest such pause, in nanoseconds.
+    static let cancellationPause: UInt64 = 1_000_000
+    static let longestCancellationPause: UInt64 = 20_000_000
+
     let stream: ByteStream
     let pool: ConnectionPoolDriver
     let metrics: ConnectionMetrics
@@ -45,10 +50,14 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     struct Timers {
         var ping: LoopTimer?
         var rest: LoopTimer?
+        var report: LoopTimer?
+        /// The latest time for `report`.
+        var reportLimit = MonotonicTime.distantFuture
 
         mutating func cancel() {
             ping?.cancel()
             rest?.cancel()
+            report?.cancel()
             self = Timers()
         }
     }
@@ -212,7 +221,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         guard !life.isClosed else { return }
         codec.sendReset(stream.number, .cancel, to: &output.frames)
         flushLater()
-        reportSlotsLater()
+        if life.isOpen, pool.waitingCount > 0 { reportSlotsAfterPause() } else { reportSlotsLater() }
     }
 
     /// Sends another protocol's last bytes, and the end of the message. Returns false if there is no such protocol,
@@ -269,6 +278,22 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         guard life.planReport() else { return }
         loop.executeLater { [self] in
             if life.takeReport() { streamDidEnd() }
+        }
+    }
+
+    /// Reports when no stream has been abandoned for a moment. A program may cancel its tasks one by one, each in a
+    /// turn of the loop: the waiting requests, which it cancels next, are not sent meanwhile.
+    private func reportSlotsAfterPause() {
+        let time = loop.now.advanced(byNanoseconds: Self.cancellationPause)
+        if life.planReport() {
+            timers.report?.cancel()
+            timers.reportLimit = loop.now.advanced(byNanoseconds: Self.longestCancellationPause)
+            timers.report = loop.schedule(at: time) { [self] in
+                timers.report = nil
+                if life.takeReport() { streamDidEnd() }
+            }
+        } else if let report = timers.report {
+            loop.schedule(report, at: min(time, timers.reportLimit))
         }
     }
 
