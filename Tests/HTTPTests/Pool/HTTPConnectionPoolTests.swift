@@ -172,6 +172,46 @@ import Testing
         #expect(model.queued == [requests[2].id])
     }
 
+    /// Each of the requests that wait for the first connection is looked at once, however many there are.
+    @Test func aRequestThatIsServedIsNotLookedAtForTheNextOne() throws {
+        var model = model { $0.isSecure = true }
+        for _ in 0..<300 {
+            _ = try model.submit(request(&model))
+            try model.serveQueue()
+        }
+        #expect(model.queued.isEmpty && model.pool.waiting.visits == 300)
+        try model.challenge(1)
+        #expect(model.queued.count == 300)
+        try model.endChallenge(1)
+        #expect(model.queued.isEmpty && model.pool.waiting.visits == 600)
+    }
+
+    @Test func theFirstRequestsOfAQueueAreServed() {
+        var generator = SeededGenerator(seed: 1)
+        var queue = RequestQueue()
+        var waiting: [(id: Pool.RequestID, isQueued: Bool)] = []
+        for number in 0..<3_000 {
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0, 1:
+                let id = Pool.RequestID(index: number, generation: 1)
+                queue.insert(Pool.Request(id: id, number: UInt64(number)))
+                waiting.append((id, true))
+            case 2, 3:
+                guard let index = waiting.indices.randomElement(using: &generator) else { continue }
+                queue.remove(waiting.remove(at: index).id)
+            case _:
+                let count = [0, 1, 3, Int.max].randomElement(using: &generator) ?? 0
+                let ended = queue.serveNoMore(than: count)
+                let begun = queue.serve(count)
+                let nowQueued = waiting.indices.filter { $0 >= count && !waiting[$0].isQueued }.map { waiting[$0].id }
+                let nowServed = waiting.indices.filter { $0 < count && waiting[$0].isQueued }.map { waiting[$0].id }
+                #expect(Set(ended) == Set(nowQueued) && ended.count == nowQueued.count)
+                #expect(Set(begun) == Set(nowServed) && begun.count == nowServed.count)
+                for index in waiting.indices { waiting[index].isQueued = index >= count }
+            }
+        }
+    }
+
     /// A connection that is being opened is for the request that is first now.
     @Test func aRequestBehindOneThatGoesFirstIsQueued() throws {
         var model = model { $0.limit = 2 }

@@ -36,6 +36,10 @@ struct RequestQueue: Sendable {
     private var queuedCount = 0
     /// The requests that were reported as no longer queued, and possibly some that no longer wait.
     private var served: [HTTPConnectionPool.RequestID] = []
+    /// The requests that are queued, and possibly some that no longer are.
+    private var fresh: [HTTPConnectionPool.RequestID] = []
+    /// How many requests were looked at for a report that they are no longer queued. For tests.
+    private(set) var visits = 0
 
     var count: Int { heap.count }
     var isEmpty: Bool { heap.isEmpty }
@@ -55,6 +59,18 @@ struct RequestQueue: Sendable {
     mutating func insert(_ request: Request) {
         queuedCount += 1
         heap.insert(Entry(request: request, isQueued: true))
+        fresh.append(request.id)
+        pruneFresh()
+    }
+
+    /// Removes those that are no longer queued, and second mentions of those that are.
+    private mutating func pruneFresh() {
+        guard fresh.count > 2 * queuedCount + 8 else { return }
+        var kept: Set<HTTPConnectionPool.RequestID> = []
+        fresh = fresh.filter { id in
+            guard let place = place(of: id), heap[place].isQueued else { return false }
+            return kept.insert(id).inserted
+        }
     }
 
     mutating func popFirst() -> Request? { heap.first.flatMap { remove($0.request.id) } }
@@ -69,7 +85,10 @@ struct RequestQueue: Sendable {
     mutating func remove(_ id: HTTPConnectionPool.RequestID) -> Request? {
         guard let removed = place(of: id).flatMap({ heap.remove(at: $0) }) else { return nil }
         if removed.isQueued { queuedCount -= 1 }
-        if heap.isEmpty { served.removeAll() }
+        if heap.isEmpty {
+            served.removeAll()
+            fresh.removeAll()
+        }
         return removed.request
     }
 
@@ -129,10 +148,13 @@ struct RequestQueue: Sendable {
 
     // MARK: Requests that connections are being made for
 
-    /// Connections are being opened for the first `count` requests. Returns those that were reported as queued.
+    /// Connections are being opened for the first `count` requests. Returns those that were reported as queued. Those
+    /// that were served before are not visited if all are: each of many requests may be followed by such a call.
     mutating func serve(_ count: Int) -> [HTTPConnectionPool.RequestID] {
         guard count > 0, queuedCount > 0 else { return [] }
-        let requests = count >= heap.count ? heap.indices.map { heap[$0].request.id } : prefix(count).map(\.id)
+        var requests: [HTTPConnectionPool.RequestID] = []
+        if count >= heap.count { swap(&requests, &fresh) } else { requests = prefix(count).map(\.id) }
+        visits += requests.count
         var begun: [HTTPConnectionPool.RequestID] = []
         for id in requests {
             guard let place = place(of: id), heap[place].isQueued else { continue }
@@ -158,6 +180,8 @@ struct RequestQueue: Sendable {
             ended.append(id)
         }
         queuedCount += ended.count
+        fresh += ended
+        pruneFresh()
         served = first
         return ended
     }
