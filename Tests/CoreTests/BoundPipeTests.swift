@@ -45,6 +45,27 @@ import Testing
         #expect(told.list == ["abc", "d", "efgh", "end", "end"])
     }
 
+    /// Of bytes that come one by one the reader is told once, of all that are there then.
+    @Test func singleBytesAreAnnouncedTogether() {
+        let (pipe, told) = (BoundPipe(capacity: 3), Told())
+        pipe.read(atMost: 9) { told.note($0) }
+        let results = Array("abc".utf8).map { pipe.collect($0) }
+        #expect(results.map { $0.isFirst } == [true, false, false])
+        #expect(results.map { $0.hasRoom } == [true, true, false])
+        #expect(told.list.isEmpty)
+        pipe.announce()
+        #expect(told.list == ["abc"])
+        let next = pipe.collect(UInt8(ascii: "d"))
+        #expect(next.isFirst && next.hasRoom)
+        // A reader that comes back gets them without being told.
+        pipe.read(atMost: 9) { told.note($0) }
+        #expect(told.list == ["abc", "d"])
+        pipe.announce()
+        pipe.close(.reading)
+        let last = pipe.collect(UInt8(ascii: "e"))
+        #expect(!last.isFirst && !last.hasRoom && pipe.storedCount == 0)
+    }
+
     @Test func aReaderHearsOfEachEnd() {
         for bytes in ["", "ab"] {
             let (failed, closed) = (BoundPipe(capacity: 4), BoundPipe(capacity: 4))

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -47,6 +48,64 @@ import Testing
             }
             let (echoed, _) = try await session.upload(for: request, from: bytes)
             #expect(echoed == Data((0..<40_000).map { UInt8(truncatingIfNeeded: $0) }))
+        }
+    }
+
+    /// Calls `body` with a session, and a request whose server records each byte of the body as it comes, and answers
+    /// with all of them.
+    private static func withRecorder(
+        _ version: String, on loop: EventLoop = .next(), timeout: TimeInterval = 1000,
+        _ body: @escaping @Sendable (URLSession, URLRequest, Recorder<UInt8>) async throws -> Void
+    ) async throws {
+        let authority = try CertificateAuthority()
+        let received = Recorder<UInt8>()
+        var options = LoopbackServer.Options(
+            tls: TLSServerOptions(try authority.issue(), applicationProtocols: [version]))
+        options.receiveBody = { _, bytes in
+            for byte in bytes { received.append(byte) }
+        }
+        let server = try LoopbackServer(options) { _ in .bytes(received.snapshot) }
+        defer { server.stop() }
+        let session = makeSession(on: loop) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.timeoutIntervalForRequest = timeout
+        }
+        defer { session.invalidateAndCancel() }
+        let request = try BothVersions.request(server, "/", "POST")
+        try await withTimeout(version) { try await body(session, request, received) }
+    }
+
+    /// Bytes do not wait for others, which may depend on the server's having them.
+    @Test(arguments: BothVersions.all) func bytesAreSentAsTheyAreProduced(_ version: String) async throws {
+        try await Self.withRecorder(version) { session, request, received in
+            let (bytes, source) = AsyncStream.makeStream(of: UInt8.self)
+            let upload = Task { try await session.upload(for: request, from: bytes) }
+            for (number, line) in ["a\n", "b\n"].enumerated() {
+                for byte in line.utf8 { source.yield(byte) }
+                await received.count(reaches: 2 * (number + 1))
+            }
+            source.finish()
+            let (answer, _) = try await upload.value
+            #expect(String(decoding: answer, as: UTF8.self) == "a\nb\n")
+        }
+    }
+
+    /// Each byte is a sign of life. (Over HTTP/2 PINGs would remain unanswered while the clock jumps.)
+    @Test func bytesThatComeSlowlyDoNotTimeOut() async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "slow bytes", time: .manual(time))
+        defer { loop.stop() }
+        try await Self.withRecorder("http/1.1", on: loop, timeout: 60) { session, request, received in
+            let (bytes, source) = AsyncStream.makeStream(of: UInt8.self)
+            let upload = Task { try await session.upload(for: request, from: bytes) }
+            for number in 1...10 {
+                source.yield(UInt8(number))
+                await received.count(reaches: number)
+                time.advance(by: .seconds(30))
+            }
+            source.finish()
+            let (answer, _) = try await upload.value
+            #expect([UInt8](answer) == Array(1...10))
         }
     }
 
@@ -150,6 +209,9 @@ import Testing
                 for: try BothVersions.request(server, "/", "PUT"), from: bytes.chunks,
                 length: response.expectedContentLength)
             #expect(String(decoding: answer, as: UTF8.self) == "5000000 true")
+            let single = try await session.bytes(for: try BothVersions.request(server, "/")).0
+            let (other, _) = try await session.upload(for: try BothVersions.request(server, "/", "PUT"), from: single)
+            #expect(String(decoding: other, as: UTF8.self) == "5000000 true")
             let again = try await session.bytes(for: try BothVersions.request(server, "/")).0
             var sizes: [Int] = []
             var starts: Set<Int> = []

@@ -31,6 +31,8 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     private var failureOfWriter: (any Error)?
     private var observers: [Side: @Sendable () -> Void] = [:]
     private var reader: WaitingReader?
+    /// Whether bytes were added of which ``announce()`` has not told the reading end.
+    private var isAnnouncementDue = false
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
@@ -56,6 +58,19 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     func put(_ bytes: UnsafeRawBufferPointer) {
         change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
     }
+
+    /// Adds a byte, even beyond the capacity, without telling the reading end, which ``announce()`` does for this byte
+    /// and those that are added meanwhile. Returns whether the caller has to call it, and whether there is more room.
+    func collect(_ byte: UInt8) -> (isFirst: Bool, hasRoom: Bool) {
+        condition.withLock {
+            guard !isReaderClosed else { return (false, false) }
+            bytes.append(byte)
+            defer { isAnnouncementDue = true }
+            return (!isAnnouncementDue, count < capacity)
+        }
+    }
+
+    func announce() { change(.reading) { isAnnouncementDue = false } }
 
     func take(atMost limit: Int) -> [UInt8] {
         guard hasBytes else { return [] }

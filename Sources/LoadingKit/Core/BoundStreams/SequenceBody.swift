@@ -24,6 +24,12 @@ final class SequenceBody: Sendable {
         return BoundInputStream(pipe)
     }
 
+    /// The stream of a sequence's single bytes; as with pieces.
+    func stream<Body: AsyncSequence & Sendable>(ofBytes body: Body) -> InputStream where Body.Element == UInt8 {
+        start { for try await byte in body { try await self.write(byte: byte) } }
+        return BoundInputStream(pipe)
+    }
+
     /// The stream of the bytes that a function writes, which is called when the stream is opened.
     func stream(writing body: @escaping @Sendable (BodyWriter) async throws -> Void) -> InputStream {
         BoundInputStream(pipe) { self.start { try await body(BodyWriter(body: self)) } }
@@ -52,6 +58,18 @@ final class SequenceBody: Sendable {
     /// Adds bytes, and returns when there is room for more.
     fileprivate func write(_ piece: some DataProtocol) async throws {
         for region in piece.regions { region.withUnsafeBytes { pipe.put($0) } }
+        try await waitForRoom()
+    }
+
+    /// As with pieces. The reader is told by another task, which runs at once beside this one or when this one waits.
+    /// The bytes that have come by then are sent together: each would otherwise be sent by itself.
+    private func write(byte: UInt8) async throws {
+        let (isFirst, hasRoom) = pipe.collect(byte)
+        if isFirst { Task { [pipe] in pipe.announce() } }
+        if !hasRoom { try await waitForRoom() }
+    }
+
+    private func waitForRoom() async throws {
         if !pipe.hasRoom {
             try await withUnsafeThrowingContinuation { (writer: UnsafeContinuation<Void, any Error>) in
                 let isFree = state.withLock { state in
@@ -138,8 +156,27 @@ extension URLSession {
         for request: URLRequest, from body: Body, length: Int64? = nil, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) where Body.Element: DataProtocol {
         let source = SequenceBody()
+        return try await upload(request, source.stream(of: body), of: source, length, delegate)
+    }
+
+    /// Sends the bytes of an asynchronous sequence as the request's body; as with pieces. A byte does not wait for
+    /// others: those that are produced while earlier ones are being sent are sent together.
+    public func upload<Body: AsyncSequence & Sendable>(
+        for request: URLRequest, from body: Body, length: Int64? = nil, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) where Body.Element == UInt8 {
+        if let bytes = body as? URLSession.AsyncBytes {
+            return try await upload(for: request, from: bytes.chunks, length: length, delegate: delegate)
+        }
+        let source = SequenceBody()
+        return try await upload(request, source.stream(ofBytes: body), of: source, length, delegate)
+    }
+
+    private func upload(
+        _ request: URLRequest, _ stream: InputStream, of source: SequenceBody, _ length: Int64?,
+        _ delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
         var request = request
-        request.httpBodyStream = source.stream(of: body)
+        request.httpBodyStream = stream
         if let length { request.setValue(String(length), forHTTPHeaderField: "Content-Length") }
         do {
             return try await whole(
@@ -148,28 +185,4 @@ extension URLSession {
             throw source.failure ?? error
         }
     }
-
-    /// Sends the bytes of an asynchronous sequence as the request's body; as with pieces, but in pieces of up to 16 KiB.
-    public func upload<Body: AsyncSequence & Sendable>(
-        for request: URLRequest, from body: Body, length: Int64? = nil, delegate: (any URLSessionTaskDelegate)? = nil
-    ) async throws -> (Data, URLResponse) where Body.Element == UInt8 {
-        try await upload(for: request, from: BytePieces(bytes: body), length: length, delegate: delegate)
-    }
-}
-
-/// The bytes of a sequence, in pieces.
-private struct BytePieces<Bytes: AsyncSequence & Sendable>: AsyncSequence, Sendable where Bytes.Element == UInt8 {
-    let bytes: Bytes
-
-    struct Iterator: AsyncIteratorProtocol {
-        var bytes: Bytes.AsyncIterator
-
-        mutating func next() async throws -> [UInt8]? {
-            var piece: [UInt8] = []
-            while piece.count < 16 * 1024, let byte = try await bytes.next() { piece.append(byte) }
-            return piece.isEmpty ? nil : piece
-        }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(bytes: bytes.makeAsyncIterator()) }
 }
