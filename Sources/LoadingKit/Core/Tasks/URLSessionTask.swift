@@ -345,7 +345,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         background.taskDidChange(taskIdentifier, priority: priority, taskDescription: text)
     }
 
-    /// The task does not start before this time, even if it is resumed earlier. Nil: no limit.
+    /// The task does not start before this time, even if it is resumed earlier. Nil: no limit. By Apple's documentation
+    /// it has no effect on tasks of sessions that are not background sessions. Here it delays these, too.
     open var earliestBeginDate: Date? {
         get { shared.withLock { $0.earliestBeginDate } }
         set { shared.withLock { $0.earliestBeginDate = newValue } }
