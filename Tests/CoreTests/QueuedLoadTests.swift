@@ -27,4 +27,18 @@ import Testing
         }
         #expect(counts == [1, 1, 0])
     }
+
+    /// As on Apple's systems, there is room below the low priority, and above the high one.
+    @Test func theNamedPrioritiesAreBetweenTheLowestAndTheHighest() {
+        let task = URLSessionTask()
+        let given: [Float] = [
+            -1, URLSessionTask.lowPriority, URLSessionTask.defaultPriority, URLSessionTask.highPriority, 2,
+        ]
+        var kept: [Float] = []
+        for priority in given {
+            task.priority = priority
+            kept.append(task.priority)
+        }
+        #expect(kept == [0, 0.25, 0.5, 0.75, 1])
+    }
 }

@@ -428,12 +428,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         return progress
     }
 
-    /// The lowest priority, 0.
-    public static let lowPriority: Float = 0.0
+    /// A low priority, 0.25: above the lowest, which is 0, and below the default.
+    public static let lowPriority: Float = 0.25
     /// The default priority, 0.5.
     public static let defaultPriority: Float = 0.5
-    /// The highest priority, 1.
-    public static let highPriority: Float = 1.0
+    /// A high priority, 0.75: above the default, and below the highest, which is 1.
+    public static let highPriority: Float = 0.75
 
     /// The state of a task.
     public enum State: Int, Sendable {
