@@ -218,6 +218,28 @@ import Testing
         }
     }
 
+    /// Whether the load has ended when the reader asks for more, or has not heard of the cancellation.
+    @Test func aCancelledReaderOfBytesGetsTheErrorOfTheLoad() async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .hold,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            defer { session.invalidateAndCancel() }
+            let request = peer.request("/bytes")
+            let read = Task {
+                var iterator = try await session.bytes(for: request).0.makeAsyncIterator()
+                #expect(try await iterator.next() == UInt8(ascii: "a"))
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await iterator.next()
+            }
+            let error = await #expect(throws: URLError.self) { try await read.value }
+            #expect(error?.code == .cancelled && error?.localizedDescription == "cancelled")
+            #expect(error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == request.url)
+        }
+    }
+
     @Test func oddURLs() async throws {
         let cases: [(String, URLError.Code)] = [
             ("http://127.0.0.1:0/", .badURL), ("http://127.0.0.1:99999/", .badURL), ("http:///path", .badURL),

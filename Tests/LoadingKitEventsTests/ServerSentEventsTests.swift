@@ -363,6 +363,7 @@ import Testing
         task.cancel()
         let error = await #expect(throws: URLError.self) { try await task.value }
         #expect(error?.code == .cancelled && events.state == .closed)
+        #expect(error?.localizedDescription == "cancelled")
         if place != .whileWaiting { await server.endings.count(reaches: 1) }
         #expect(server.requests.count == 1)
     }

@@ -346,6 +346,32 @@ import Testing
         }
     }
 
+    /// The first waits when the task ends, and the second comes later.
+    @Test func readsAfterTheEndAreCancelledAlike() async throws {
+        let peer = try ScriptedPeer([.hold])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = StreamRecorder()
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let task = try Self.task(session, peer)
+            let errors = Recorder<String>()
+            let read: @Sendable () -> Void = {
+                task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) { _, _, error in
+                    errors.append(error?.localizedDescription ?? "none")
+                }
+            }
+            task.closeWrite()
+            task.closeRead()
+            read()
+            task.resume()
+            #expect(await errors.element(at: 0) == "cancelled")
+            #expect(await recorder.all().last == "complete ok")
+            read()
+            #expect(await errors.element(at: 1) == "cancelled")
+        }
+    }
+
     @Test func aCancelledTaskThatWasNeverResumedTells() async throws {
         try await withTimeout {
             let recorder = StreamRecorder()

@@ -52,7 +52,7 @@ extension URLSession {
         let task = URLSessionDataTask(self, request, identifier: newIdentifier(for: nil), consumer: nil)
         announce(task, delegate)
         let feed = BodyFeed(core.loop)
-        let bytes = AsyncBytes(task: task, reader: BodyReader(feed))
+        let bytes = AsyncBytes(task: task, reader: BodyReader(feed) { task.currentRequest?.url })
         let response = try await withTaskCancellationHandler {
             try await core.loop.result { task.begin(.bytes(feed, $0)) }
         } onCancel: {

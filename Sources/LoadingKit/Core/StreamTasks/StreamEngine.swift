@@ -401,8 +401,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         case .open(let channel): if error != nil { channel.close() } else if streams == nil { channel.closeWhenSent() }
         case .new, .over: break
         }
-        task.refusal = error ?? LoadFailure(.cancelled, "the task has ended")
-        fail(lanes, with: error ?? URLError(.cancelled))
+        let refusal = error ?? URLError(LoadFailure(.cancelled, "the task has ended"), url: nil)
+        task.refusal = refusal
+        fail(lanes, with: refusal)
         lanes = []
         if let delegates {
             postEnd(error, to: delegates, giving: streams)

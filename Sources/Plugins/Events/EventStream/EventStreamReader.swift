@@ -82,7 +82,7 @@ final class EventStreamReader {
                 monitor.change(to: .waiting(seconds: seconds))
                 try await options.reconnection.sleep(seconds)
             }
-            guard !Task.isCancelled else { return end(URLError(.cancelled)) }
+            guard !Task.isCancelled else { return end(CancellationError()) }
             attempt += 1
             monitor.change(to: .connecting(attempt: attempt))
             take(try await connector.connect(lastEventID: lastEventID))
@@ -143,8 +143,11 @@ final class EventStreamReader {
         }
     }
 
+    /// With the text that a session's own error has.
+    private static let cancelled = URLError(.cancelled, userInfo: [NSLocalizedDescriptionKey: "cancelled"])
+
     private func end(_ error: (any Error)?) {
-        connection = .over(error is CancellationError ? URLError(.cancelled) : error)
+        connection = .over(error is CancellationError ? Self.cancelled : error)
         monitor.change(to: .closed)
     }
 }

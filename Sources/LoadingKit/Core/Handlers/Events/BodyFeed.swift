@@ -102,10 +102,12 @@ final class BodyFeed: Sendable {
     }
 
     /// The next piece; nil at the end. A reader whose task is cancelled gets no further pieces, and the load ends.
-    fileprivate func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+    ///
+    /// - Parameter url: the URL of the load, for the error of such a reader.
+    fileprivate func next(isolation actor: isolated (any Actor)?, url: @Sendable () -> URL?) async throws -> Data? {
         if Task.isCancelled, !isAtEnd {
             abandon()
-            throw URLError(.cancelled)
+            throw URLError(URLError(.cancelled), url: url())
         }
         if let piece = takePiece() { return piece }
         return try await withTaskCancellationHandler(
@@ -167,8 +169,10 @@ final class BodyFeed: Sendable {
 /// The reading end of a feed. When it is released, the load ends.
 final class BodyReader: Sendable {
     private let feed: BodyFeed
+    private let url: @Sendable () -> URL?
 
-    init(_ feed: BodyFeed) { self.feed = feed }
+    /// - Parameter url: the URL of the load, where it is known, for the error of a reader that is cancelled.
+    init(_ feed: BodyFeed, url: @escaping @Sendable () -> URL? = { nil }) { (self.feed, self.url) = (feed, url) }
 
     deinit { feed.abandon() }
 
@@ -179,10 +183,12 @@ final class BodyReader: Sendable {
     var restartsOfPiece: Int { feed.restartsOfPiece }
 
     /// The next piece; nil at the end. Throws the load's error.
-    func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await feed.next(isolation: actor) }
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        try await feed.next(isolation: actor, url: url)
+    }
 
     /// The same as an array of bytes, for readers that process single bytes.
     func nextBytes(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
-        try await feed.next(isolation: actor).map { [UInt8]($0) }
+        try await feed.next(isolation: actor, url: url).map { [UInt8]($0) }
     }
 }
