@@ -55,7 +55,7 @@ struct BodyFileTaskTests {
     private static func load(
         into file: RecordingFile, body: Int, type: String = "text/plain", sent: SentCount = SentCount()
     ) async -> Outcome {
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         configuration.register(scheme: "pieces", loading: { try await $0.receivePieces(body, type, sent) })
         let recorder = Recorder(file)
         let session = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)

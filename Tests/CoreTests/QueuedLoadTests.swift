@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func eachLoadThatWaitsFollowsTheTasksPriority() async throws {
-        let session = URLSession(configuration: URLSessionConfiguration())
+        let session = URLSession(configuration: URLSessionConfiguration(settings: SessionSettings()))
         defer { session.invalidateAndCancel() }
         let task = session.dataTask(with: try #require(URL(string: "none:")))
         let loop = session.core.loop

@@ -13,6 +13,20 @@ import Testing
         URL(string: peer.url(path)) ?? URL(fileURLWithPath: "/")
     }
 
+    @Test func aConfigurationThatTheProgramMakesIsAsTheDefaultOne() async throws {
+        let (made, standard) = (URLSessionConfiguration(), URLSessionConfiguration.default)
+        #expect(made.urlCache === standard.urlCache && made.httpCookieStorage === standard.httpCookieStorage)
+        #expect(made.httpCookieStorage != nil && made.urlCredentialStorage === standard.urlCredentialStorage)
+        #expect(made.settings.hsts === standard.settings.hsts)
+        let handlers = made.settings.builtInHandlers.map { "\($0)" }
+        #expect(!handlers.isEmpty && handlers == standard.settings.builtInHandlers.map { "\($0)" })
+        let session = URLSession(configuration: made)
+        defer { session.finishTasksAndInvalidate() }
+        let url = try #require(URL(string: "data:,hello"))
+        let (data, _) = try await session.data(from: url)
+        #expect(data == Data("hello".utf8))
+    }
+
     @Test func aDelegateIsToldInApplesOrder() async throws {
         let answer = Signal()
         let peer = try ScriptedPeer([.expectRequest, .waitFor(answer), .respond("hello")])

@@ -36,6 +36,11 @@ extension URLSessionConfiguration {
     }
 }
 
+/// Core finds this class by its name, for `URLSessionConfiguration()`.
+final class DefaultSettings: DefaultSettingsComposition {
+    static let makeSettings: @Sendable () -> SessionSettings = { URLSessionConfiguration.default.settings }
+}
+
 extension URLSession {
     private static let sharedSession: URLSession = SharedSession.make(.default)
 

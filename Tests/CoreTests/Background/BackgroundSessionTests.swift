@@ -541,7 +541,7 @@ import Testing
             (PinningDelegate(), true), (PinningTaskDelegate(), true), (UnaskedDelegate(), false),
         ]
         for (delegate, isFromDelegate) in delegates {
-            let (configuration, transfers) = (URLSessionConfiguration(), StandInTransfers())
+            let (configuration, transfers) = (URLSessionConfiguration(settings: SessionSettings()), StandInTransfers())
             configuration.settings.makeBackground = BackgroundSession.maker { settings in
                 transfers.channels(
                     for: try SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))

@@ -26,7 +26,7 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
         calls = delegate.calls.makeAsyncIterator()
         commands = transfers.log.makeAsyncIterator()
         transfers.stateAtOnce.withLock { $0 = atOnce }
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         configuration.settings.builtInHandlers = [ResumingHandler.self]
         change(&configuration.settings)
         let transfers = transfers
@@ -39,7 +39,7 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
         if attached { send(.attached(SessionState(nextIdentifier: 1, transfers: []))) }
     }
 
-    var session: URLSession { held ?? URLSession(configuration: URLSessionConfiguration()) }
+    var session: URLSession { held ?? URLSession(configuration: URLSessionConfiguration(settings: SessionSettings())) }
 
     func letGoOfSession() { held = nil }
 

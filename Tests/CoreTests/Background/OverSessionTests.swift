@@ -25,7 +25,8 @@ import Testing
     @Test(arguments: Kind.allCases, [false, true]) func aTaskEnds(_ kind: Kind, isEarly: Bool) async throws {
         let (delegate, own) = (BackgroundDelegate(), BackgroundDelegate())
         var (calls, ends) = (delegate.calls.makeAsyncIterator(), own.calls.makeAsyncIterator())
-        let session = URLSession(configuration: URLSessionConfiguration(), delegate: delegate, delegateQueue: nil)
+        let session = URLSession(
+            configuration: URLSessionConfiguration(settings: SessionSettings()), delegate: delegate, delegateQueue: nil)
         let early = isEarly ? kind.task(session) : nil
         early?.delegate = own
         session.invalidateAndCancel()
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases) func aTaskWithAHandlerEnds(_ kind: Kind) async throws {
-        let session = URLSession(configuration: URLSessionConfiguration())
+        let session = URLSession(configuration: URLSessionConfiguration(settings: SessionSettings()))
         session.invalidateAndCancel()
         let url = TransferRecord.url
         let error: (any Error)? = await withCheckedContinuation {

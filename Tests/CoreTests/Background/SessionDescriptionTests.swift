@@ -10,14 +10,14 @@ import Testing
         let description = try SessionDescription(
             configuration.settings, identifier: "test", program: "test", storeFolder: nil)
         let sent = try JSONDecoder().decode(SessionDescription.self, from: JSONEncoder().encode(description))
-        let other = URLSessionConfiguration()
+        let other = URLSessionConfiguration(settings: SessionSettings())
         try sent.apply(to: &other.settings)
         return other
     }
 
     /// The other process has another current folder.
     @Test func pathsMeanTheSameFiles() throws {
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         configuration.tlsTrustRoots = .file(path: "roots.pem")
         configuration.tlsRevocationLists = [.file(path: "lists/one.crl"), .file(path: "/etc/two.crl")]
         let other = try passedOn(configuration)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func rulesOfTrustAndOfNetworksAreTheSame() throws {
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         configuration.requiresDNSSECValidation = true
         configuration.multipathServiceType = .handover
         configuration.appTransportSecurity.pinnedDomains = [
@@ -41,7 +41,7 @@ import Testing
         let other = try passedOn(configuration)
         #expect(other.requiresDNSSECValidation && other.multipathServiceType == .handover)
         #expect(other.appTransportSecurity.pinnedDomains == configuration.appTransportSecurity.pinnedDomains)
-        let plain = try passedOn(URLSessionConfiguration())
+        let plain = try passedOn(URLSessionConfiguration(settings: SessionSettings()))
         #expect(!plain.requiresDNSSECValidation && plain.multipathServiceType == .none)
         #expect(plain.appTransportSecurity.pinnedDomains.isEmpty && plain.tlsRevocationLists.isEmpty)
     }
@@ -50,7 +50,7 @@ import Testing
 
     /// A URL goes as text.
     @Test func theProxyDictionaryIsTheSame() throws {
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         configuration.connectionProxyDictionary = [
             kCFNetworkProxiesHTTPEnable: true, kCFNetworkProxiesHTTPProxy: "proxy",
             kCFNetworkProxiesHTTPPort: UInt16(8080),
@@ -68,7 +68,7 @@ import Testing
     /// The other process may have an environment of its own, which is not looked at.
     @Test(arguments: [["all_proxy": "socks5h://proxy"], [:]])
     func theEnvironmentIsTheProgramsOwn(_ variables: [String: String]) throws {
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         configuration.settings.proxyEnvironment = ProxyEnvironment(variables)
         let other = try passedOn(configuration)
         #expect(other.settings.proxyEnvironment?.variables == variables)
@@ -108,7 +108,7 @@ import Testing
     /// A session of these settings is invalidated with an error that says why; it has no transfer that would go another way.
     @Test(arguments: uncarried.indices) func whatCannotBeCarriedIsAnError(_ index: Int) async throws {
         let (change, word) = Self.uncarried[index]
-        let configuration = URLSessionConfiguration()
+        let configuration = URLSessionConfiguration(settings: SessionSettings())
         change(configuration)
         let transfers = StandInTransfers()
         configuration.settings.makeBackground = BackgroundSession.maker { settings in

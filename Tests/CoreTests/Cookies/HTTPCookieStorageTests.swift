@@ -154,7 +154,7 @@ struct HTTPCookieStorageTests: CookieExchanging {
 
     @Test("tasks have the cookies of their current request")
     func tasks() throws {
-        let session = URLSession(configuration: URLSessionConfiguration())
+        let session = URLSession(configuration: URLSessionConfiguration(settings: SessionSettings()))
         defer { session.invalidateAndCancel() }
         let storage = HTTPCookieStorage()
         let task = session.dataTask(with: try url("http://h.example/p"))
@@ -180,7 +180,7 @@ struct HTTPCookieStorageTests: CookieExchanging {
                     HTTPCookie(properties: [.name: "own", .value: "1", .domain: "x", .path: "/"]).map { [$0] })
             }
         }
-        let session = URLSession(configuration: URLSessionConfiguration())
+        let session = URLSession(configuration: URLSessionConfiguration(settings: SessionSettings()))
         defer { session.invalidateAndCancel() }
         let (storage, address) = (Own(persistence: nil), try url("http://h.example/"))
         let task = session.dataTask(with: address)

@@ -95,7 +95,27 @@ package struct SchemeFactory: Sendable {
     let makeHandler: @Sendable (URLRequest) -> URLProtocolHandler
 }
 
+/// Gives the settings of `URLSessionConfiguration.default`: the class `DefaultSettings` of the module `LoadingKit`, which
+/// this module does not import.
+package protocol DefaultSettingsComposition: AnyObject {
+    static var makeSettings: @Sendable () -> SessionSettings { get }
+}
+
 extension SessionSettings {
+    /// Nil in a program without the module `LoadingKit`.
+    private static let makeDefault =
+        (NSClassFromString("LoadingKit.DefaultSettings") as? any DefaultSettingsComposition.Type)?.makeSettings
+
+    /// The settings of `URLSessionConfiguration.default`. In a program without the module `LoadingKit` they have no
+    /// built-in schemes, and nothing on disk.
+    static var ofDefaultConfiguration: SessionSettings {
+        if let makeDefault { return makeDefault() }
+        var settings = SessionSettings()
+        settings.urlCache = .shared
+        settings.credentialStorage = .ofProgram
+        return settings
+    }
+
     /// The defaults in a process that performs other programs' transfers: its own environment is not used.
     package static var elsewhere: SessionSettings {
         var settings = SessionSettings()

@@ -5,17 +5,12 @@ import Logging
 ///
 /// A session copies its configuration when it is made; later changes do not affect it. Start from
 /// `URLSessionConfiguration.default` or `.ephemeral`, which have the built-in schemes: `http`, `https`, `ws`, `wss`,
-/// `file`, `data`, and with the package trait `FTP` also `ftp` and `ftps`. A configuration made with ``init()`` has
-/// only the schemes that are registered with it.
+/// `file`, `data`, and with the package trait `FTP` also `ftp` and `ftps`.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  // a session reads only its own copy
     package var settings: SessionSettings
 
-    /// A configuration with the default settings and none of the built-in schemes.
-    public override init() {
-        settings = SessionSettings()
-        settings.urlCache = .shared
-        settings.credentialStorage = .ofProgram
-    }
+    /// A configuration with the settings, schemes and stores of `URLSessionConfiguration.default`.
+    public override init() { settings = .ofDefaultConfiguration }
 
     package init(builtIn handlers: [any BuiltInHandler.Type], cache: URLCache) {
         settings = SessionSettings()
