@@ -42,6 +42,13 @@ import Testing
         #expect(loadingIdioms() == ["a=1; b=1", "a/b"])
     }
 
+    @Test func programsMakeDoublesOfSessionsAndOfTheirValues() {
+        #expect(
+            doubles() == [
+                "answer", "0", "7", "0", "[0, 0]", "mock.example", "true", "mock", "true", "5", "true", "0", "0",
+            ])
+    }
+
     @Test func foundationIsItsOwn() throws {
         #expect(
             try foundationIdioms() == [

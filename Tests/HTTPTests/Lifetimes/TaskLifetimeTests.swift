@@ -374,7 +374,7 @@ import Testing
 
     /// Uses its mailbox when it is released.
     private final class PartingTask: MailboxTask {
-        let taskIdentifier = 1
+        let identifier = 1
         var delivery: MailboxDelivery { .goesOn }
         private let mailbox: DelegateMailbox
         private let counts: Recorder<Int>

@@ -3,29 +3,43 @@ import Foundation
 /// The part of a server, or a proxy, that requires a credential: host, port, protocol, realm and method.
 ///
 /// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are equal. Instances are immutable.
-open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // only `let`s
-    /// The protocol of a server, or the type of a proxy.
-    private let kind: String?
-    private let isOfProxy: Bool
+open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // set before it is shared
+    /// What the space was made with. Spaces are compared and hashed by it, whatever a subclass returns.
+    private struct Parts: Hashable {
+        /// The protocol of a server, or the type of a proxy.
+        let kind: String?
+        let isOfProxy: Bool
+        let realm: String?
+        let host: String
+        let port: Int
+        let authenticationMethod: String
+    }
+
+    private let parts: Parts
+    private var acceptedNames: [Data]?
+    private var trust: ServerTrust?
+
+    private var kind: String? { parts.kind }
+    private var isOfProxy: Bool { parts.isOfProxy }
 
     /// The realm in the server's challenge, or nil.
-    public let realm: String?
+    open var realm: String? { parts.realm }
 
     /// The host's name or address.
-    public let host: String
+    open var host: String { parts.host }
 
     /// The port.
-    public let port: Int
+    open var port: Int { parts.port }
 
     /// The authentication method; ``NSURLAuthenticationMethodDefault`` unless another was given.
-    public let authenticationMethod: String
+    open var authenticationMethod: String { parts.authenticationMethod }
 
     /// The names of the certificate authorities whose client certificates the server accepts (DER), or nil.
-    public let distinguishedNames: [Data]?
+    open var distinguishedNames: [Data]? { acceptedNames }
 
     /// The server's certificates, about which the program decides; nil unless the method is
     /// ``NSURLAuthenticationMethodServerTrust``.
-    public let serverTrust: ServerTrust?
+    open var serverTrust: ServerTrust? { trust }
 
     /// A server's protection space.
     ///
@@ -36,13 +50,9 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     ///   - realm: The realm, which Basic and Digest use.
     ///   - authenticationMethod: The authentication method; nil is ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
-        (kind, isOfProxy) = (`protocol`, false)
-        self.host = host
-        self.port = port
-        self.realm = realm
-        self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
-        distinguishedNames = nil
-        serverTrust = nil
+        parts = Parts(
+            kind: `protocol`, isOfProxy: false, realm: realm, host: host, port: port,
+            authenticationMethod: authenticationMethod ?? NSURLAuthenticationMethodDefault)
     }
 
     /// A proxy's protection space.
@@ -54,31 +64,31 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     ///   - realm: The realm.
     ///   - authenticationMethod: The authentication method; nil is ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
-        (kind, isOfProxy) = (type, true)
-        self.host = host
-        self.port = port
-        self.realm = realm
-        self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
-        distinguishedNames = nil
-        serverTrust = nil
+        parts = Parts(
+            kind: type, isOfProxy: true, realm: realm, host: host, port: port,
+            authenticationMethod: authenticationMethod ?? NSURLAuthenticationMethodDefault)
     }
 
     /// The space of a TLS server whose certificates the program evaluates, or, without `serverTrust`, that requests a
     /// client certificate.
     ///
+    /// Not a designated initializer: a program's subclass could not override it, and would then not inherit the others.
+    ///
     /// - Parameter proxyType: the proxy's type, where the server is a proxy.
-    package init(
+    package convenience init(
         tlsHost host: String, port: Int, proxyType: String? = nil, distinguishedNames: [Data]? = nil,
         serverTrust: ServerTrust? = nil
     ) {
-        (kind, isOfProxy) = (proxyType ?? NSURLProtectionSpaceHTTPS, proxyType != nil)
-        self.host = host
-        self.port = port
-        realm = nil
-        authenticationMethod =
+        let method =
             serverTrust == nil ? NSURLAuthenticationMethodClientCertificate : NSURLAuthenticationMethodServerTrust
-        self.distinguishedNames = distinguishedNames
-        self.serverTrust = serverTrust
+        if let proxyType {
+            self.init(proxyHost: host, port: port, type: proxyType, realm: nil, authenticationMethod: method)
+        } else {
+            self.init(
+                host: host, port: port, protocol: NSURLProtectionSpaceHTTPS, realm: nil, authenticationMethod: method)
+        }
+        acceptedNames = distinguishedNames
+        trust = serverTrust
     }
 
     /// The server's protocol, or nil for a proxy.
@@ -92,7 +102,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
     /// The kind of answer that a challenge for the space asks for.
     var challengeKind: ChallengeKind {
-        switch authenticationMethod {
+        switch parts.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust: .serverTrust
         case NSURLAuthenticationMethodClientCertificate: .clientCertificate
         case _ where isOfProxy: .proxy
@@ -107,7 +117,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Whether an eavesdropper on the connection cannot read the credential: the protocol encrypts it, or the method
     /// does not send it.
     open var receivesCredentialSecurely: Bool {
-        switch authenticationMethod {
+        switch parts.authenticationMethod {
         case NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
             return true
@@ -120,7 +130,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Whether the credential authenticates a connection. Other tasks will use the connection. The session's delegate
     /// therefore gets the challenge before the task's delegate, as on Apple's systems.
     package var concernsSession: Bool {
-        switch authenticationMethod {
+        switch parts.authenticationMethod {
         case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
             NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
             true
@@ -151,15 +161,12 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
             let port = aDecoder.decodeNumber(forKey: CodingKey.port),
             let method = aDecoder.decodeString(forKey: CodingKey.authenticationMethod)
         else { return nil }
-        self.host = host
-        self.port = port.intValue
-        realm = aDecoder.decodeString(forKey: CodingKey.realm)
-        authenticationMethod = method
-        isOfProxy = aDecoder.decodeNumber(forKey: CodingKey.isProxy)?.boolValue ?? false
-        kind = aDecoder.decodeString(forKey: isOfProxy ? CodingKey.proxyType : CodingKey.protocolName)
-        distinguishedNames = aDecoder.decodeArray(
-            of: NSData.self, as: Data.self, forKey: CodingKey.distinguishedNames)
-        serverTrust = nil
+        let isOfProxy = aDecoder.decodeNumber(forKey: CodingKey.isProxy)?.boolValue ?? false
+        parts = Parts(
+            kind: aDecoder.decodeString(forKey: isOfProxy ? CodingKey.proxyType : CodingKey.protocolName),
+            isOfProxy: isOfProxy, realm: aDecoder.decodeString(forKey: CodingKey.realm), host: host,
+            port: port.intValue, authenticationMethod: method)
+        acceptedNames = aDecoder.decodeArray(of: NSData.self, as: Data.self, forKey: CodingKey.distinguishedNames)
     }
 
     /// Encodes the space into a keyed archive.
@@ -187,21 +194,13 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// Whether all properties are the same. ``serverTrust`` is not compared: each connection has its own.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
-        return self === other
-            || (kind == other.kind && isOfProxy == other.isOfProxy && host == other.host && port == other.port
-                && realm == other.realm
-                && authenticationMethod == other.authenticationMethod
-                && distinguishedNames == other.distinguishedNames)
+        return self === other || (parts == other.parts && acceptedNames == other.acceptedNames)
     }
 
     /// Agrees with ``isEqual(_:)``.
     open override var hash: Int {
         var hasher = Hasher()
-        hasher.combine(kind)
-        hasher.combine(host)
-        hasher.combine(port)
-        hasher.combine(realm)
-        hasher.combine(authenticationMethod)
+        hasher.combine(parts)
         return hasher.finalize()
     }
 

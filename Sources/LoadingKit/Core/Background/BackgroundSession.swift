@@ -113,7 +113,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
 
     /// - Parameter completion: called when the task is in the journal, or has failed.
     private func handOver(_ task: URLSessionTask, _ completion: @escaping @Sendable () -> Void) {
-        let identifier = task.taskIdentifier
+        let identifier = task.identifier
         let finish: @Sendable ((any Error)?) -> Void = { [self] error in
             loop.execute {
                 if let error {
@@ -186,9 +186,9 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     }
 
     private func makeRunner(_ task: URLSessionTask, _ session: URLSession) -> BackgroundTaskRunner {
-        session.core.events.note(.taskBegan, task: task.taskIdentifier)
+        session.core.events.note(.taskBegan, task: task.identifier)
         let runner = BackgroundTaskRunner(task, session, self)
-        runners[task.taskIdentifier] = runner
+        runners[task.identifier] = runner
         task.engine = runner
         return runner
     }
@@ -311,12 +311,12 @@ private final class ReportOfAllEvents: @unchecked Sendable {  // used by the mai
     private var report: (() -> Void)?
 
     init(after tasks: [URLSessionTask], _ report: @escaping () -> Void) {
-        waiting = Dictionary(tasks.map { ($0.taskIdentifier, $0) }) { $1 }
+        waiting = Dictionary(tasks.map { ($0.identifier, $0) }) { $1 }
         self.report = report
     }
 
     func endWasReported(of task: URLSessionTask) {
-        waiting[task.taskIdentifier] = nil
+        waiting[task.identifier] = nil
         makeIfDue()
     }
 

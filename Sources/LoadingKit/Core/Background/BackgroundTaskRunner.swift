@@ -27,7 +27,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         (self.task, self.session, self.background) = (task, session, background)
     }
 
-    var identifier: Int { task.taskIdentifier }
+    var identifier: Int { task.identifier }
     var isQueued: Bool { false }
     private var core: SessionCore { session.core }
     private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }

@@ -2,15 +2,6 @@ import Foundation
 
 /// Settings for the transfers of background sessions. They have no effect in other sessions.
 extension URLSessionConfiguration {
-    /// Whether a background session's transfers wait for favorable conditions. Default false.
-    ///
-    /// They do not begin while the machine runs on battery, while the network is metered, or while the processors are busy,
-    /// and their starts are spread over some time. A transfer that has begun continues.
-    public var isDiscretionary: Bool {
-        get { settings.isDiscretionary }
-        set { settings.isDiscretionary = newValue }
-    }
-
     /// Whether the program is started for a background session's events, by ``backgroundLaunchCommand``. Default: true for a
     /// background session, as on Apple's systems.
     public var sessionSendsLaunchEvents: Bool {
@@ -46,12 +37,5 @@ extension URLSessionConfiguration {
     public var runsInProcess: Bool {
         get { settings.runsInProcess }
         set { settings.runsInProcess = newValue }
-    }
-
-    /// The container for the files of background sessions. It has no effect, because Linux has no such containers;
-    /// ``backgroundDownloadFolder`` sets the folder.
-    public var sharedContainerIdentifier: String? {
-        get { settings.sharedContainerIdentifier }
-        set { settings.sharedContainerIdentifier = newValue }
     }
 }

@@ -64,7 +64,7 @@ extension TransferRecord {
         }
         let request = try TransferRequest(forBackground: begun)
         let resumption = (task as? URLSessionDownloadTask)?.resumption
-        self.init(identifier: task.taskIdentifier, kind: kind, request: request)
+        self.init(identifier: task.identifier, kind: kind, request: request)
         // The performer of transfers, too, sends the session's credentials to the origin of this URL alone.
         firstURL = try upload?.firstURL ?? resumption?.get().firstURL
         uploadFile = begun.bodyFile?.url.path

@@ -21,8 +21,8 @@ package struct CacheEntry: Sendable {
 
     /// The number of bytes that the entry occupies of a cache's capacity, without its key.
     package var cost: Int {
-        var cost = response.data.count
-        if let fields = (response.response as? HTTPURLResponse)?.fields {
+        var cost = response.parts.data.count
+        if let fields = (response.parts.response as? HTTPURLResponse)?.fields {
             for index in fields.indices {
                 fields.withBytes(at: index) { name, value, _ in cost += name.count + value.count }
             }

@@ -3,22 +3,33 @@ import Synchronization
 
 /// A response with its content, as a cache stores it.
 ///
-/// Follows Apple's `CachedURLResponse`. Instances are immutable.
+/// Follows Apple's `CachedURLResponse`. Instances are immutable: caches and sessions use what a response was made with,
+/// whatever a subclass returns.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set before it is shared
+    /// What the response was made with.
+    package struct Parts {
+        package let response: URLResponse
+        package let data: Data
+        package let userInfo: [AnyHashable: Any]?
+        package let storagePolicy: URLCache.StoragePolicy
+    }
+
+    package let parts: Parts
+
     /// The response.
-    public let response: URLResponse
+    open var response: URLResponse { parts.response }
 
     /// The content.
-    public let data: Data
+    open var data: Data { parts.data }
 
     /// The program's own data about the response, or nil.
     ///
     /// A property list (strings, numbers, dates, data, arrays, and dictionaries with string keys) is stored on disk
     /// with the response. A response with any other data stays in memory.
-    public let userInfo: [AnyHashable: Any]?
+    open var userInfo: [AnyHashable: Any]? { parts.userInfo }
 
     /// Where the response may be stored.
-    public let storagePolicy: URLCache.StoragePolicy
+    open var storagePolicy: URLCache.StoragePolicy { parts.storagePolicy }
 
     /// The data that the loader needs to reuse the response; nil when a program made the response.
     package private(set) var metadata: CacheMetadata?
@@ -30,18 +41,15 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     private let retainedFacts = Atomic<UnsafeRawPointer?>(nil)
 
     /// Makes a response that may be stored in memory and on disk.
-    public convenience init(response: URLResponse, data: Data) {
-        self.init(response: response, data: data, storagePolicy: .allowed)
+    public init(response: URLResponse, data: Data) {
+        parts = Parts(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
     }
 
     /// Makes a response with the program's own data and a storage policy.
     public init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil, storagePolicy: URLCache.StoragePolicy
     ) {
-        self.response = response
-        self.data = data
-        self.userInfo = userInfo
-        self.storagePolicy = storagePolicy
+        parts = Parts(response: response, data: data, userInfo: userInfo, storagePolicy: storagePolicy)
     }
 
     /// Not a designated initializer: a program's subclass could not override it, and would then not inherit the others.
@@ -73,10 +81,10 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
 
     /// The response itself, or a copy where the response has trailer fields, which are not stored.
     package var withoutTrailers: CachedURLResponse {
-        guard let head = response as? HTTPURLResponse, head.trailers != nil else { return self }
+        guard let head = parts.response as? HTTPURLResponse, head.trailers != nil else { return self }
         return CachedURLResponse(
-            response: head.withoutTrailers, data: data, userInfo: userInfo, storagePolicy: storagePolicy,
-            metadata: metadata)
+            response: head.withoutTrailers, data: parts.data, userInfo: parts.userInfo,
+            storagePolicy: parts.storagePolicy, metadata: metadata)
     }
 
     /// The same as ``copy(with:)``.
@@ -88,16 +96,19 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     /// Whether response, data, user info and policy are the same.
     open override func isEqual(_ value: Any?) -> Bool {
         guard let other = value as? CachedURLResponse else { return false }
+        let (mine, others) = (parts, other.parts)
         return self === other
-            || (response == other.response && data == other.data && storagePolicy == other.storagePolicy
-                && userInfo.map { NSDictionary(dictionary: $0) } == other.userInfo.map { NSDictionary(dictionary: $0) })
+            || (mine.response == others.response && mine.data == others.data
+                && mine.storagePolicy == others.storagePolicy
+                && mine.userInfo.map { NSDictionary(dictionary: $0) }
+                    == others.userInfo.map { NSDictionary(dictionary: $0) })
     }
 
     /// Agrees with ``isEqual(_:)``.
     open override var hash: Int {
         var hasher = Hasher()
-        hasher.combine(response)
-        hasher.combine(data.count)
+        hasher.combine(parts.response)
+        hasher.combine(parts.data.count)
         return hasher.finalize()
     }
 }

@@ -69,7 +69,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     /// The default cache of sessions: 4 MiB of memory, 20 MiB of disk, in the program's folder below
     /// `~/.cache/LoadingKit` (`XDG_CACHE_HOME`).
-    public class var shared: URLCache {
+    open class var shared: URLCache {
         get {
             programCache.withLock { cache in
                 if let cache { return cache }
@@ -390,9 +390,9 @@ extension URLCache {
         _ entry: CacheEntry, for key: CacheKey, inMemoryUpTo memoryLimit: Int, onDiskUpTo limit: Int,
         since mark: CacheMark? = nil
     ) -> Bool {
-        guard entry.response.storagePolicy != .notAllowed else { return true }
+        guard entry.response.parts.storagePolicy != .notAllowed else { return true }
         let disk = self.disk
-        let isForDisk = disk != nil && entry.response.storagePolicy == .allowed && entry.cost <= limit
+        let isForDisk = disk != nil && entry.response.parts.storagePolicy == .allowed && entry.cost <= limit
         // Responses under the key may be on disk alone. In memory this one would hide them, unless it replaces all.
         let mayHideOthers = isForDisk && entry.response.metadata != nil && disk?.mayHave(key) == true
         if isForDisk {

@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 /// A task, as far as a mailbox knows it.
 protocol MailboxTask: AnyObject, Sendable {
-    var taskIdentifier: Int { get }
+    var identifier: Int { get }
     /// The calls that may be made for the task now.
     var delivery: MailboxDelivery { get }
 }
@@ -135,14 +135,14 @@ package final class DelegateMailbox: Sendable {
         state.withLock { state in
             // The last call may be for a task that has replaced that of the others.
             let tasks = state.parked.values.compactMap { $0.last?.task } + state.calls.compactMap(\.task)
-            return Dictionary(tasks.map { ($0.taskIdentifier, $0) }) { $1 }
+            return Dictionary(tasks.map { ($0.identifier, $0) }) { $1 }
         }
     }
 
     /// The task was resumed or cancelled: its parked calls run next.
     func release(_ task: any MailboxTask) {
         let isFirst = state.withLock { state -> Bool in
-            guard let calls = state.parked.removeValue(forKey: task.taskIdentifier) else { return false }
+            guard let calls = state.parked.removeValue(forKey: task.identifier) else { return false }
             state.calls.prepend(contentsOf: calls)
             return state.requestScheduling()
         }
@@ -227,7 +227,7 @@ extension DelegateMailbox.State {
             case .session: return .make(call)
             case .due(let task):
                 // This call may hold the last reference to its task, unless the parked calls are the task's own.
-                let waiting = parked.removeValue(forKey: task.taskIdentifier) ?? []
+                let waiting = parked.removeValue(forKey: task.identifier) ?? []
                 calls.prepend(contentsOf: waiting)
                 if waiting.first?.task !== task { return .drop(call) }
             case .last where parked.isEmpty: return .make(call)
@@ -237,7 +237,7 @@ extension DelegateMailbox.State {
                 isScheduled = false
                 return nil
             case .task(let task), .end(let task, _):
-                let key = task.taskIdentifier
+                let key = task.identifier
                 let delivery = task.delivery
                 if delivery == .waits || parked[key] != nil {
                     parked[key, default: []].append(call)

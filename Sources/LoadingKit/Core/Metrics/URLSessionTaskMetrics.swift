@@ -3,7 +3,7 @@ import Foundation
 /// The duration of a task, and its transactions: one for each request, including redirects.
 ///
 /// Follows Apple's `URLSessionTaskMetrics`.
-public final class URLSessionTaskMetrics: NSObject, Sendable {
+open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {  // set before they are shared
     /// The source of a resource.
     public enum ResourceFetchType: Int, Sendable {
         /// The source is not known.
@@ -31,17 +31,22 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     }
 
     /// The transactions, in the order in which they started.
-    public let transactionMetrics: [URLSessionTaskTransactionMetrics]
+    public private(set) var transactionMetrics: [URLSessionTaskTransactionMetrics] = []
 
     /// From the task's creation to its completion.
-    public let taskInterval: DateInterval
+    public private(set) var taskInterval = DateInterval()
 
     /// The number of redirects that were followed.
-    public let redirectCount: Int
+    public private(set) var redirectCount = 0
 
-    package init(
+    /// Metrics of no transaction and no time, for tests of delegates.
+    public override init() { super.init() }
+
+    /// Not a designated initializer: a program's subclass could not override it, and would then not inherit the other.
+    package convenience init(
         transactionMetrics: [URLSessionTaskTransactionMetrics], taskInterval: DateInterval, redirectCount: Int
     ) {
+        self.init()
         self.transactionMetrics = transactionMetrics
         self.taskInterval = taskInterval
         self.redirectCount = redirectCount
@@ -56,7 +61,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
     /// The totals on one line, and the phases of each transaction as bars on a common scale, as `loadkit --timing` draws them.
     /// URLs are without passwords.
-    public override var description: String {
+    open override var description: String {
         "<URLSessionTaskMetrics> (Task Interval) \(taskInterval.duration) s, (Redirect Count) \(redirectCount), "
             + "(Transactions) \(transactionMetrics.count)\n"
             + (transactionMetrics.isEmpty ? "" : Waterfall(Timeline.all(self, nil), width: 100).text)

@@ -7,7 +7,7 @@ import LoadingKitTransport
 /// Follows Apple's `URLSessionTaskTransactionMetrics`. Dates that do not apply are nil: a reused connection has no
 /// lookup, a response from the cache no request. The steps of a connection that were taken before ``fetchStartDate``,
 /// for another task, have this date. Dates are computed on request.
-public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
+open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {  // only constants
     /// The request, before the fields that the session adds.
     public let request: URLRequest
 
@@ -156,7 +156,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     }
 
     /// The URL without its password, protocol and kind of connection on one line.
-    public override var description: String {
+    open override var description: String {
         let connection = timings.isReusedConnection ? "reused" : "new"
         let url = Columns.printable(request.url?.withoutPassword ?? "no URL")
         return "<URLSessionTaskTransactionMetrics> \(url), \(networkProtocolName ?? "no protocol"), "

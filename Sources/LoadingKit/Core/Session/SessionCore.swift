@@ -129,10 +129,10 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     /// A task was created and is not resumed yet. Where it is resumed on the loop, its load may end before this is noted.
     func remember(_ task: URLSessionTask) {
         loop.perform {
-            guard !task.hasEnded, case .open = self.phase, self.entries[task.taskIdentifier] == nil,
+            guard !task.hasEnded, case .open = self.phase, self.entries[task.identifier] == nil,
                 task.state != .completed
             else { return }
-            self.entries[task.taskIdentifier] = task
+            self.entries[task.identifier] = task
         }
     }
 
@@ -187,18 +187,18 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         if state == .canceling { return engine.cancel() }
         switch phase {
         case .open: break
-        case .finishing where entries[task.taskIdentifier] != nil: break
-        case .cancelling where entries[task.taskIdentifier] != nil: return engine.cancel()
+        case .finishing where entries[task.identifier] != nil: break
+        case .cancelling where entries[task.identifier] != nil: return engine.cancel()
         case .finishing, .cancelling, .invalidated:
             return engine.end(with: LoadFailure(.cancelled, "the session was invalidated before the task was made"))
         }
-        entries[task.taskIdentifier] = task
+        entries[task.identifier] = task
         engine.start()
     }
 
     /// The task, or the download or stream task that has replaced it: the replacement may precede the notification of a
     /// change.
-    func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier] ?? task }
+    func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.identifier] ?? task }
 
     private func cancel(_ task: URLSessionTask) {
         let task = successor(of: task)
@@ -215,7 +215,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     private func makeRunner(
         _ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ consumer: TaskConsumer
     ) -> any TaskRunner {
-        events.note(.taskBegan, task: task.taskIdentifier)
+        events.note(.taskBegan, task: task.identifier)
         let runner = task.makeRunner(session, delegates, consumer)
         task.engine = runner
         return runner
@@ -225,7 +225,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     func replace(_ task: URLSessionTask, by other: URLSessionTask) {
         other.engine = task.engine
         task.engine = nil
-        entries[task.taskIdentifier] = other
+        entries[task.identifier] = other
     }
 
     /// - Parameter error: the error as the program gets it.
@@ -233,14 +233,14 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         if let error {
             let failure = error as? URLError
             events.note(
-                .taskFailed(code: Int32(clamping: failure?.code.rawValue ?? 0)), task: task.taskIdentifier,
+                .taskFailed(code: Int32(clamping: failure?.code.rawValue ?? 0)), task: task.identifier,
                 failure?.localizedDescription ?? "")
         } else {
-            events.note(.taskSucceeded(bytes: task.countOfBytesReceived), task: task.taskIdentifier)
+            events.note(.taskSucceeded(bytes: task.countOfBytesReceived), task: task.identifier)
         }
         task.engine = nil
         task.hasEnded = true
-        entries[task.taskIdentifier] = nil
+        entries[task.identifier] = nil
         if entries.isEmpty, entries.capacity > Self.mostKeptEntries { entries = [:] }
         invalidateIfDone()
     }
@@ -249,19 +249,19 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     func admit(_ task: URLSessionTask) -> Bool {
         switch phase {
         case .open: break
-        case .finishing where entries[task.taskIdentifier] != nil: break
+        case .finishing where entries[task.identifier] != nil: break
         case .finishing, .cancelling, .invalidated: return false
         }
-        entries[task.taskIdentifier] = task
+        entries[task.identifier] = task
         return true
     }
 
     /// Adds a task that an earlier run of the program has started.
     func adopt(_ task: URLSessionTask) {
         switch phase {
-        case .open, .finishing: entries[task.taskIdentifier] = task
+        case .open, .finishing: entries[task.identifier] = task
         case .cancelling:
-            entries[task.taskIdentifier] = task
+            entries[task.identifier] = task
             task.cancel()
         case .invalidated: break
         }

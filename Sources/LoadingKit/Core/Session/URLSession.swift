@@ -13,8 +13,12 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     private let description_ = Guarded<String?>(nil)
 
     /// Makes a session without a delegate. Its completion handlers run one at a time on the session's own queue.
-    public convenience init(configuration: URLSessionConfiguration) {
-        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    public init(configuration: URLSessionConfiguration) {
+        delegateBox = DelegateBox(nil)
+        core = SessionCore(configuration.settings, nil, delegateBox, configuration.loop)
+        entry = LiveSessions.add(core)
+        super.init()
+        attachInBackground(configuration.settings, hasDelegate: false)
     }
 
     /// Makes a session with a copy of a configuration.
@@ -24,24 +28,30 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
     ///   - queue: the queue for calls of the delegate's methods and of completion handlers; it should be serial. Nil:
     ///     the session's own serial queue. On any queue, a session's calls are made one after the other: no call may
     ///     wait for another one.
-    public convenience init(
+    public init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, loop: .next())
+        delegateBox = DelegateBox(delegate)
+        core = SessionCore(configuration.settings, queue, delegateBox, configuration.loop)
+        entry = LiveSessions.add(core)
+        super.init()
+        attachInBackground(configuration.settings, hasDelegate: delegate != nil)
     }
 
-    package init(
+    /// Not a designated initializer: a program's subclass could not override it, and would then not inherit the others.
+    package convenience init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?,
         loop: EventLoop
     ) {
-        delegateBox = DelegateBox(delegate)
-        core = SessionCore(configuration.settings, queue, delegateBox, loop)
-        entry = LiveSessions.add(core)
-        super.init()
-        guard configuration.settings.makeBackground != nil else { return }
-        precondition(delegate != nil, BackgroundRules.noDelegate)
+        self.init(
+            configuration: ConfigurationOnLoop(configuration.settings, loop), delegate: delegate, delegateQueue: queue)
+    }
+
+    private func attachInBackground(_ settings: SessionSettings, hasDelegate: Bool) {
+        guard settings.makeBackground != nil else { return }
+        precondition(hasDelegate, BackgroundRules.noDelegate)
         core.attachInBackground(self)
     }
 
@@ -158,7 +168,7 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
 
     /// Not called on the event loop, because there may be many tasks to sort.
     private static func inOrder(_ tasks: [URLSessionTask]) -> [URLSessionTask] {
-        tasks.filter { $0.state != .completed }.sorted { $0.taskIdentifier < $1.taskIdentifier }
+        tasks.filter { $0.state != .completed }.sorted { $0.identifier < $1.identifier }
     }
 
     /// Passes the data, upload and download tasks that have not ended to the handler, on the delegate queue.
@@ -217,6 +227,126 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         URLSessionDataTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }
 
+    // MARK: Upload tasks
+
+    /// A task that sends a file as the request's body, for the delegate. The request's own body is ignored.
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(fileURL), .delegate))
+    }
+
+    /// A task that sends data as the request's body, for the delegate. The request's own body is ignored.
+    open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        requireForeground(BackgroundRules.uploadOfData)
+        return remember(makeUpload(request.sending(bodyData), .delegate))
+    }
+
+    /// A task that sends a stream as the request's body, for the delegate. When the task starts, it gets the stream
+    /// from the delegate's method `needNewBodyStream`. Where that returns none, the request's own stream is sent.
+    ///
+    /// Without a `Content-Length` in the request, the body is sent in chunks (HTTP/1.1). With one, the stream must have
+    /// exactly that number of bytes.
+    open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        requireForeground(BackgroundRules.uploadOfStream)
+        return remember(
+            URLSessionUploadTask(
+                self, request, identifier: core.nextIdentifier(), consumer: .delegate, requestsBodyStream: true))
+    }
+
+    /// A task that sends a file as the request's body, for a completion handler, which is called once, on the delegate
+    /// queue.
+    open func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(fileURL), .completion(completionHandler)))
+    }
+
+    /// A task that sends data as the request's body, for a completion handler, which is called once, on the delegate
+    /// queue.
+    open func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(bodyData), .completion(completionHandler)))
+    }
+
+    /// A task that resumes an interrupted or cancelled upload, for the delegate.
+    ///
+    /// It requests the received offset from the server, and sends the rest. A file must not have changed since the
+    /// upload started. For an upload from a stream, the delegate's method `needNewBodyStreamFrom` provides the rest.
+    /// With data that is not an upload's resume data, the task fails with `URLError.cannotDecodeRawData`. In a
+    /// background session the upload must be of a file, or the task fails with `URLError.resourceUnavailable`. See
+    /// <doc:ResumableUploads>.
+    open func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
+        remember(makeUpload(resumeData, .delegate))
+    }
+
+    /// A task that resumes an interrupted or cancelled upload, for a completion handler, which is called once, on the
+    /// delegate queue; see ``uploadTask(withResumeData:)``.
+    open func uploadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        remember(makeUpload(resumeData, .completion(completionHandler)))
+    }
+
+    // MARK: Download tasks
+
+    /// A task that loads a request into a file, for the delegate.
+    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        remember(makeDownload(request, .file(.delegate)))
+    }
+
+    /// A task that loads a URL into a file, for the delegate.
+    open func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
+
+    /// A task that resumes an interrupted or cancelled download, for the delegate.
+    ///
+    /// It requests the rest from the server. When the resource has changed, the download starts from the beginning.
+    /// When the server reports that there is no rest, the download is complete: the task's response then has the
+    /// status 206 and no content.
+    /// With data that is not resume data, the task fails with `URLError.cannotDecodeRawData`.
+    open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        remember(makeDownload(resumeData, .file(.delegate)))
+    }
+
+    /// A task that loads a request into a file, for a completion handler, which is called once, on the delegate queue.
+    /// The file is deleted when the handler returns.
+    open func downloadTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        remember(makeDownload(request, .file(.completion(completionHandler))))
+    }
+
+    /// A task that loads a URL into a file, for a completion handler, which is called once, on the delegate queue. The
+    /// file is deleted when the handler returns.
+    open func downloadTask(
+        with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// A task that resumes an interrupted or cancelled download, for a completion handler, which is called once, on the
+    /// delegate queue. The file is deleted when the handler returns.
+    open func downloadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        remember(makeDownload(resumeData, .file(.completion(completionHandler))))
+    }
+
+    // MARK: Stream tasks
+
+    /// A task that connects to a host and port. Resume it to connect.
+    ///
+    /// - Parameters:
+    ///   - hostname: a name, or an address, with or without brackets.
+    ///   - port: 1 to 65,535; with any other port the task fails with `URLError.badURL`.
+    open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+        requireForeground(BackgroundRules.stream)
+        return remember(URLSessionStreamTask(self, host: hostname, port: port, identifier: core.nextIdentifier()))
+    }
+
     // MARK: WebSocket tasks
 
     /// A task that opens a WebSocket connection to a `ws`, `wss`, `http` or `https` URL.
@@ -265,6 +395,20 @@ open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants,
         guard let own else { return delegateBox.current }
         return TaskDelegates(own: own, shared: delegateBox.current?.first)
     }
+}
+
+/// The configuration of a session whose event loop is given.
+private final class ConfigurationOnLoop: URLSessionConfiguration, @unchecked Sendable {  // as its superclass
+    let eventLoop: EventLoop
+
+    init(_ settings: SessionSettings, _ loop: EventLoop) {
+        eventLoop = loop
+        super.init(settings: settings)
+    }
+}
+
+extension URLSessionConfiguration {
+    fileprivate var loop: EventLoop { (self as? ConfigurationOnLoop)?.eventLoop ?? .next() }
 }
 
 extension URLSession {

@@ -2,21 +2,6 @@ import Foundation
 
 /// The networks that a session's requests may use, and the conditions.
 extension URLSessionConfiguration {
-    /// The kind of traffic of the session's requests that set none themselves. Packets are marked with it (DSCP,
-    /// RFC 4594), which routers may take into account.
-    public var networkServiceType: URLRequest.NetworkServiceType {
-        get { settings.networkServiceType }
-        set { settings.networkServiceType = newValue }
-    }
-
-    /// Whether requests may use cellular interfaces (those that the system names `wwan`). Default true. A request for
-    /// which there is no other network fails with `URLError.notConnectedToInternet`, whose `networkUnavailableReason`
-    /// is `.cellular`; with ``waitsForConnectivity`` it waits for one.
-    public var allowsCellularAccess: Bool {
-        get { settings.allowsCellularAccess }
-        set { settings.allowsCellularAccess = newValue }
-    }
-
     /// Whether requests may use interfaces whose use costs money: on Linux, the cellular ones. Default true.
     public var allowsExpensiveNetworkAccess: Bool {
         get { settings.allowsExpensiveNetworkAccess }
@@ -80,13 +65,6 @@ extension URLSessionConfiguration {
     public var multipathServiceType: MultipathServiceType {
         get { settings.multipathServiceType }
         set { settings.multipathServiceType = newValue }
-    }
-
-    /// Whether connections are kept open while the program is in the background. The property has no effect: they are
-    /// always kept open, because Linux does not suspend the process. Default false.
-    public var shouldUseExtendedBackgroundIdleMode: Bool {
-        get { settings.shouldUseExtendedBackgroundIdleMode }
-        set { settings.shouldUseExtendedBackgroundIdleMode = newValue }
     }
 
     /// The way in which several networks are used at once.

@@ -68,6 +68,44 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.timeoutIntervalForResource = newValue }
     }
 
+    /// The kind of traffic of the session's requests that set none themselves. Packets are marked with it (DSCP,
+    /// RFC 4594), which routers may take into account.
+    open var networkServiceType: URLRequest.NetworkServiceType {
+        get { settings.networkServiceType }
+        set { settings.networkServiceType = newValue }
+    }
+
+    /// Whether requests may use cellular interfaces (those that the system names `wwan`). Default true. A request for
+    /// which there is no other network fails with `URLError.notConnectedToInternet`, whose `networkUnavailableReason`
+    /// is `.cellular`; with ``waitsForConnectivity`` it waits for one.
+    open var allowsCellularAccess: Bool {
+        get { settings.allowsCellularAccess }
+        set { settings.allowsCellularAccess = newValue }
+    }
+
+    /// Whether a background session's transfers wait for favorable conditions. Default false.
+    ///
+    /// They do not begin while the machine runs on battery, while the network is metered, or while the processors are busy,
+    /// and their starts are spread over some time. A transfer that has begun continues.
+    open var isDiscretionary: Bool {
+        get { settings.isDiscretionary }
+        set { settings.isDiscretionary = newValue }
+    }
+
+    /// The container for the files of background sessions. It has no effect, because Linux has no such containers;
+    /// ``backgroundDownloadFolder`` sets the folder.
+    open var sharedContainerIdentifier: String? {
+        get { settings.sharedContainerIdentifier }
+        set { settings.sharedContainerIdentifier = newValue }
+    }
+
+    /// Whether connections are kept open while the program is in the background. The property has no effect: they are
+    /// always kept open, because Linux does not suspend the process. Default false.
+    open var shouldUseExtendedBackgroundIdleMode: Bool {
+        get { settings.shouldUseExtendedBackgroundIdleMode }
+        set { settings.shouldUseExtendedBackgroundIdleMode = newValue }
+    }
+
     /// Fields sent with every HTTP request that does not set them itself. Keys and values are strings.
     ///
     /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the task's first request (its

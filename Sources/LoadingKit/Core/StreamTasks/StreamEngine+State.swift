@@ -6,8 +6,8 @@ final class OpenStreams: SessionResource {
 
     static func of(_ core: SessionCore) -> OpenStreams { core.resource { _ in OpenStreams() } }
 
-    func add(_ engine: StreamEngine) { engines[engine.task.taskIdentifier] = engine }
-    func remove(_ engine: StreamEngine) { engines[engine.task.taskIdentifier] = nil }
+    func add(_ engine: StreamEngine) { engines[engine.task.identifier] = engine }
+    func remove(_ engine: StreamEngine) { engines[engine.task.identifier] = nil }
 
     func addState(to snapshot: inout SessionSnapshot) {
         snapshot.connections += engines.values.compactMap(\.connectionState)

@@ -37,11 +37,11 @@ extension StreamEngine: TLSAsker, ChallengeReceiver {
     var challengeDelegate: AnyObject? { delegates?.ownChallenged(core) }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.taskIdentifier)
+        core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.identifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
         let answer = questions.open(about: challenge) {
             [core, task] (disposition: URLSessionAuthChallengeDisposition, credential: URLCredential?) in
-            core.events.note(.challengeAnswered(disposition.outcome), task: task.taskIdentifier)
+            core.events.note(.challengeAnswered(disposition.outcome), task: task.identifier)
             decide(disposition, credential)
         }
         core.mailbox.post(for: task) { [session, task] in

@@ -167,13 +167,13 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             proxyPartition = connected.proxyPartition
             channelDidOpen(StreamConnection(connected.stream))
         case .failure(let error):
-            core.events.note(.connectionFailed, task: task.taskIdentifier, connection: attempt.number)
+            core.events.note(.connectionFailed, task: task.identifier, connection: attempt.number)
             end(with: error)
         }
     }
 
     private func note(_ event: SessionEvent) {
-        core.events.note(event, task: task.taskIdentifier, connection: connectionNumber)
+        core.events.note(event, task: task.identifier, connection: connectionNumber)
     }
 
     func channelDidOpen(_ channel: any StreamChannel) {
@@ -383,7 +383,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         if failure.code == .cancelled { return finish(failure) }
         let host = task.host.utf8.contains(UInt8(ascii: ":")) ? "[\(task.host)]" : task.host
         let title = "a stream to \(host):\(task.port)"
-        finish(failure.adding(core.events.loadRecord(ofTask: task.taskIdentifier, title: title)))
+        finish(failure.adding(core.events.loadRecord(ofTask: task.identifier, title: title)))
     }
 
     /// - Parameter streams: the streams that the delegate gets in place of the end.

@@ -143,17 +143,3 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     /// The operations requested before the task was resumed. Used only on the session's loop.
     nonisolated(unsafe) var waiting: [StreamOperation] = []
 }
-
-extension URLSession {
-    // MARK: Stream tasks
-
-    /// A task that connects to a host and port. Resume it to connect.
-    ///
-    /// - Parameters:
-    ///   - hostname: a name, or an address, with or without brackets.
-    ///   - port: 1 to 65,535; with any other port the task fails with `URLError.badURL`.
-    public func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
-        requireForeground(BackgroundRules.stream)
-        return remember(URLSessionStreamTask(self, host: hostname, port: port, identifier: core.nextIdentifier()))
-    }
-}

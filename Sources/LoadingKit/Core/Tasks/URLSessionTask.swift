@@ -40,20 +40,20 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Whether the records of transactions have the head as it was sent. Confined to the session's loop.
     @exclusivity(unchecked) nonisolated(unsafe) package var keepsSentHeads = false
 
-    /// A number that is unique among the session's tasks.
-    public let taskIdentifier: Int
+    /// The task's ``taskIdentifier``, whatever a subclass returns.
+    package let identifier: Int
 
     /// A task that belongs to no session and loads nothing.
     public override init() {
         mailbox = nil
-        taskIdentifier = 0
+        identifier = 0
         created = Date()
         shared = Guarded(Shared())
     }
 
     init(_ session: URLSession, _ request: URLRequest?, identifier: Int, consumer: TaskConsumer?) {
         mailbox = session.core.mailbox
-        taskIdentifier = identifier
+        self.identifier = identifier
         created = Date()
         shared = Guarded(
             Shared(
@@ -64,7 +64,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Replaces another task, which has then ended.
     init(_ session: URLSession, continuing other: URLSessionTask) {
         mailbox = session.core.mailbox
-        taskIdentifier = other.taskIdentifier
+        identifier = other.identifier
         created = other.created
         var state = other.shared.withLock { LoopTransfer($0) }.value
         (state.progressUpdate, state.isResumingProgress) = (.none, false)
@@ -250,6 +250,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Observation
 
+    /// A number that is unique among the session's tasks.
+    open var taskIdentifier: Int { identifier }
+
     /// Whether the task is suspended, running, being cancelled, or completed.
     open internal(set) var state: State {
         get { shared.withLock { $0.lifecycle.state } }
@@ -342,7 +345,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     private func reportChange() {
         let (session, priority, text) = shared.withLock { ($0.session, $0.priority, $0.taskDescription) }
         guard let background = session?.core.background, transferKind != nil else { return }
-        background.taskDidChange(taskIdentifier, priority: priority, taskDescription: text)
+        background.taskDidChange(identifier, priority: priority, taskDescription: text)
     }
 
     /// The task does not start before this time, even if it is resumed earlier. Nil: no limit. By Apple's documentation

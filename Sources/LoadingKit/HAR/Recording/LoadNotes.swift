@@ -52,7 +52,7 @@ package struct LoadNotes: Sendable {
     init(_ request: URLRequest, _ number: Int, limit: Int, _ resources: LoadResources) {
         self.init(
             request, number, limit: limit, start: resources.loop.now, session: resources.core.identity,
-            task: resources.task.taskIdentifier, firstURL: resources.task.firstURL)
+            task: resources.task.identifier, firstURL: resources.task.firstURL)
         isWebSocket = resources.task is URLSessionWebSocketTask
         cachesInMemory = resources.core.settings.urlCache?.diskCapacity == 0
         keepsCodings = resources.core.keepsContentCodings(of: request)

@@ -118,7 +118,7 @@ final class HoldingLoad: LoopHandler, @unchecked Sendable {  // confined to the 
             request.headerFields, body: body, bodyNote: note, isDecoded: false, holder.redactor)
         let number = holder.makeNumber()
         return HeldLoad(
-            number: number, session: resources.core.identity, task: resources.task.taskIdentifier, request: shown,
+            number: number, session: resources.core.identity, task: resources.task.identifier, request: shown,
             response: response
         ) { [weak self, loop = resources.loop] decision in
             loop.execute { [weak self] in self?.take(decision, about: number) }

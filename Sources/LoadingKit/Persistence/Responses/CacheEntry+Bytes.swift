@@ -15,11 +15,11 @@ extension CacheEntry {
     func headBytes(under key: CacheKey) -> Data? {
         var writer = ByteWriter()
         writer.put(Self.version)
-        guard Self.put(response.response, under: key, &writer) else { return nil }
-        writer.put(UInt8(truncatingIfNeeded: response.storagePolicy.rawValue))
+        guard Self.put(response.parts.response, under: key, &writer) else { return nil }
+        writer.put(UInt8(truncatingIfNeeded: response.parts.storagePolicy.rawValue))
         writer.put(date)
         writer.put(response.metadata) { $0.put($1) }
-        guard let userInfo = response.userInfo else {
+        guard let userInfo = response.parts.userInfo else {
             writer.put(false)
             return writer.data
         }

@@ -28,7 +28,7 @@ enum ResponseChange: Sendable {
         }
     }
 
-    var size: Int { if case .store(let entry, _) = self { entry.response.data.count } else { 0 } }
+    var size: Int { if case .store(let entry, _) = self { entry.response.parts.data.count } else { 0 } }
 }
 
 /// The changes that have not been written yet, by the keys that they concern.

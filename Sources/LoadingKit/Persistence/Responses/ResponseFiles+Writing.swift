@@ -74,7 +74,7 @@
         /// response that it was to replace is removed.
         private func prepare(_ change: ResponseChange) throws -> Step {
             guard case .store(let entry, let key) = change else { return .change(change) }
-            let data = entry.response.data
+            let data = entry.response.parts.data
             guard data.count <= capacity, let head = entry.headBytes(under: key),
                 let digest = Self.digest(of: head, data, under: key)
             else { return .change(.remove(key)) }

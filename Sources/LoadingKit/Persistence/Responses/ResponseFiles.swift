@@ -68,7 +68,7 @@
         func isPending(_ key: CacheKey) -> Bool { state.withLock { $0.pending.contains(key) } }
 
         func hasRoom(for entry: CacheEntry) -> Bool {
-            state.withLock { $0.pending.size + entry.response.data.count <= Self.mostPendingBytes }
+            state.withLock { $0.pending.size + entry.response.parts.data.count <= Self.mostPendingBytes }
         }
 
         func setCapacity(_ capacity: Int) { state.withLock { $0.capacity = capacity } }

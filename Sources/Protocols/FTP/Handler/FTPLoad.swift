@@ -127,7 +127,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     /// Notes an event of the task.
     func note(_ event: SessionEvent, connection: UInt32 = 0, _ detail: @autoclosure () -> String = "") {
-        session.events.note(event, task: resources.task.taskIdentifier, connection: connection, detail())
+        session.events.note(event, task: resources.task.identifier, connection: connection, detail())
     }
 
     // MARK: To the receiver

@@ -81,7 +81,7 @@ extension SessionCache {
         let refusal: CacheDecision = proposed.isIncomplete ? .notStoredIncomplete : .notStoredProgram
         let (date, metadata, mark) = (receipt.responseTime, proposed.metadata, receipt.mark)
         if let metadata { didUpdate(StoredResponse.Identity(key: CacheKey(request), variant: metadata.variant)) }
-        let (events, task) = (LoopTransfer(load.core.events), load.task.taskIdentifier)
+        let (events, task) = (LoopTransfer(load.core.events), load.task.identifier)
         receiver.willCache(proposed) { [cache, loop] decided in
             guard let decided else {
                 return loop.execute { events.value.note(.cache(refusal), task: task) }
@@ -90,8 +90,8 @@ extension SessionCache {
                 decided.metadata != nil
                 ? decided
                 : CachedURLResponse(
-                    response: decided.response, data: decided.data, userInfo: decided.userInfo,
-                    storagePolicy: decided.storagePolicy, metadata: metadata)
+                    response: decided.parts.response, data: decided.parts.data, userInfo: decided.parts.userInfo,
+                    storagePolicy: decided.parts.storagePolicy, metadata: metadata)
             let isStored = cache.store(kept, for: request, date: date, since: mark)
             loop.execute { events.value.note(.cache(isStored ? .stored : .notStoredRemoved), task: task) }
         }
@@ -151,7 +151,7 @@ extension SessionCache {
     private func joined(
         _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt, _ stored: StoredResponse?
     ) -> CachedURLResponse? {
-        guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
+        guard let head = new.parts.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
         let inMemory = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url))
         guard let entries = inMemory ?? (stored == nil ? nil : []) else { return nil }
         // A response that was read from the disk may have left memory.
@@ -161,7 +161,7 @@ extension SessionCache {
         if others.contains(where: \.isWhole) { return nil }
         // A part without a strong tag may be older than the stored whole representation, and does not replace it.
         if !Self.canBeJoined(head.fields), known.contains(where: \.isWhole) { return nil }
-        var piece = (start: part.start, data: new.data)
+        var piece = (start: part.start, data: new.parts.data)
         for other in others {
             guard let start = other.metadata.part?.start else { continue }
             piece = PartialContent.joined(piece, (start, other.data)) ?? piece
@@ -273,6 +273,6 @@ extension SessionCache {
 extension LoadResources {
     /// Notes a decision of the cache about this load.
     func note(_ decision: CacheDecision, _ detail: @autoclosure () -> String = "") {
-        core.events.note(.cache(decision), task: task.taskIdentifier, detail())
+        core.events.note(.cache(decision), task: task.identifier, detail())
     }
 }

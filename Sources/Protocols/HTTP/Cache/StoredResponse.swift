@@ -18,7 +18,7 @@ final class StoredResponse: Sendable {
 
     /// Nil for another protocol's response. One that the program stored counts as received then.
     init?(_ entry: CacheEntry, method: String) {
-        guard let response = entry.response.response as? HTTPURLResponse else { return nil }
+        guard let response = entry.response.parts.response as? HTTPURLResponse else { return nil }
         cached = entry.response
         self.response = response
         self.method = method
@@ -45,7 +45,7 @@ final class StoredResponse: Sendable {
     var control: CacheControl { facts.control }
     var fields: HTTPFields { response.fields }
     var status: Int { response.statusCode }
-    var data: Data { cached.data }
+    var data: Data { cached.parts.data }
     var isWhole: Bool { metadata.part == nil }
 
     /// Offsets in decoded data are not offsets in the representation.
@@ -132,6 +132,7 @@ extension HTTPURLResponse {
 extension CachedURLResponse {
     func with(response: URLResponse, metadata: CacheMetadata) -> CachedURLResponse {
         CachedURLResponse(
-            response: response, data: data, userInfo: userInfo, storagePolicy: storagePolicy, metadata: metadata)
+            response: response, data: parts.data, userInfo: parts.userInfo, storagePolicy: parts.storagePolicy,
+            metadata: metadata)
     }
 }

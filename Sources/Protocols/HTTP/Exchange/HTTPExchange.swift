@@ -132,7 +132,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
         return prefix + path
     }
     var priority: Float { resources.task.priority }
-    var taskIdentifier: Int { resources.task.taskIdentifier }
+    var taskIdentifier: Int { resources.task.identifier }
     /// The body to send now: none while the server will require another step of authentication.
     var body: RequestBody { hasContent && authentication.isLastStep ? content : .none }
 
@@ -332,7 +332,7 @@ final class HTTPExchange: LoopHandler, QueuedLoad, @unchecked Sendable {  // con
     /// Notes an event of the task.
     @inline(__always)
     func note(_ event: SessionEvent, connection: UInt32 = 0, _ detail: @autoclosure () -> String = "") {
-        session.events.note(event, task: resources.task.taskIdentifier, connection: connection, detail())
+        session.events.note(event, task: resources.task.identifier, connection: connection, detail())
     }
 
     // MARK: From the stream

@@ -180,8 +180,8 @@ public final class LoadContext: Sendable {
             throw URLError(failure, url: url)
         }
         if let response {
-            run.post(.response(response, cached.storagePolicy))
-            run.post(.data(cached.data))
+            run.post(.response(response, cached.parts.storagePolicy))
+            run.post(.data(cached.parts.data))
             run.post(.end(nil))
         } else {
             run.post(.cached(cached))

@@ -239,9 +239,9 @@ final class HandlerLoad: LoopHandler, @unchecked Sendable {  // confined to `loo
             outstanding.wrappingSubtract(data.count, ordering: .relaxed)
             isBlocked = receiver.receive(data) == .wait
         case .cached(let cached):
-            waiting.prepend(contentsOf: [.data(cached.data), .end(nil)])
-            outstanding.wrappingAdd(cached.data.count, ordering: .relaxed)
-            isBlocked = receiver.receive(cached.response) == .wait
+            waiting.prepend(contentsOf: [.data(cached.parts.data), .end(nil)])
+            outstanding.wrappingAdd(cached.parts.data.count, ordering: .relaxed)
+            isBlocked = receiver.receive(cached.parts.response) == .wait
         case .passed(let response):
             recording = nil
             pass(response, to: receiver)

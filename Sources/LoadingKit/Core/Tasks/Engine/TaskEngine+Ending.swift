@@ -11,7 +11,7 @@ extension TaskEngine {
         }
         let request = task.currentRequest
         let title = "\(request?.httpMethod ?? "GET") \(request?.url.map { ShownURL.origin($0) } ?? "")"
-        return failure.adding(core.events.loadRecord(ofTask: task.taskIdentifier, title: title))
+        return failure.adding(core.events.loadRecord(ofTask: task.identifier, title: title))
     }
 
     func reportEnd(

@@ -87,11 +87,11 @@ extension TaskEngine {
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
-        core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.taskIdentifier)
+        core.events.note(.challenged(challenge.protectionSpace.challengeKind), task: task.identifier)
         guard let delegates else { return decide(.performDefaultHandling, nil) }
         let answer = questions.open(about: challenge) {
             [self] (disposition: URLSessionAuthChallengeDisposition, credential: URLCredential?) in
-            core.events.note(.challengeAnswered(disposition.outcome), task: task.taskIdentifier)
+            core.events.note(.challengeAnswered(disposition.outcome), task: task.identifier)
             updateHeld()
             decide(disposition, credential)
         }

@@ -216,7 +216,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
                 task.countOfBytesSent = 0
                 task.countOfBytesExpectedToSend = request.countOfBody
             }
-            core.events.note(.loadBegan, task: task.taskIdentifier)
+            core.events.note(.loadBegan, task: task.identifier)
             if delegates != nil { log.loadDidBegin(request, loop.now) }
             handler.begin(self)
         } catch {
@@ -334,7 +334,7 @@ final class TaskEngine: LoopDeadline, SinkEngine, @unchecked Sendable {  // conf
     func noteRedirect(_ response: URLResponse) -> Int {
         noteActivity()
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        core.events.note(.redirected(status: UInt16(truncatingIfNeeded: status)), task: task.taskIdentifier)
+        core.events.note(.redirected(status: UInt16(truncatingIfNeeded: status)), task: task.identifier)
         log.didRedirect(response, loop.now)
         return log.redirectsOfPart
     }
