@@ -407,6 +407,23 @@ import Testing
         #expect(other.status == 0 && other.errors.isEmpty, "\(other.errors)")
     }
 
+    /// A stream that is closed is not the next descriptor that the tool opens.
+    @Test func standardStreamsThatAreClosed() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let rows: [(arguments: [String], status: Int32)] = [([], 23), (["-o", "file"], 0), (["-d", "@-"], 26)]
+        for (arguments, status) in rows {
+            let process = try ChildProcess(
+                "/bin/sh",
+                ["-c", #"exec "$0" "$@" <&- >&- 2>&-"#, try ProgramRun.executable("loadkit"), server.url("/large")]
+                    + arguments,
+                folder: folder.path)
+            #expect(try await onThread { process.waitForExit() } == status, "\(arguments)")
+        }
+        #expect(try Data(contentsOf: folder.file("file")) == Self.large)
+    }
+
     /// The second response comes first, and is larger than the limit for waiting bytes: its load is suspended until its turn.
     @Test func severalAtOnce() async throws {
         let second = Signal()

@@ -19,6 +19,7 @@
             defaultSubcommand: LoadCommand.self)
 
         static func main() async {
+            occupyStandardStreams()
             // `LOADKITD` may name this program, as in the demo. Other programs do not start it by default.
             if DaemonMain.isStarted { LoadingKitBackground.runDaemon() }
             // Where the reader of a pipe has closed it, a write fails with EPIPE, which has an exit code, and does not
@@ -47,6 +48,13 @@
             } catch {
                 Foundation.exit(report(error))
             }
+        }
+
+        /// Opens `/dev/null` in the place of each standard stream that is closed, as curl does: the next descriptor, such as
+        /// that of an event loop, would be in its place. It is opened in the other direction, so that its use fails.
+        private static func occupyStandardStreams() {
+            let modes = [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+            for (number, mode) in modes where fcntl(number, F_GETFD) < 0 { _ = open("/dev/null", mode) }
         }
 
         /// Whether the parser needs more than the options of a load. They are many, and it is slow.
