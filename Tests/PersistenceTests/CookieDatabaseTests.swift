@@ -324,14 +324,36 @@
         }
 
         @Test("programs and groups have folders of their own")
-        func location() throws {
+        func location() {
             let names = ["a", "b", "a/b", "..", ".", "", "../x", "é", "a%2Fb"]
             let files = names.map { StoreLocation.fileName($0) }
             #expect(Set(files).count == names.count - 1, "only . and nothing are the same")
             #expect(files.allSatisfy { !$0.contains("/") && !$0.hasPrefix(".") && !$0.isEmpty })
-            let own = try #require(StoreLocation.folder(group: nil))
-            let group = try #require(StoreLocation.folder(group: "g"))
+            let own = StoreLocation.folder(group: nil)
+            let group = StoreLocation.folder(group: "g")
             #expect(own != group && group.path.hasSuffix("LoadingKit/Groups/g"))
+        }
+
+        @Test("the home folder is that of HOME, else that of the user")
+        func home() {
+            let known = FileManager.default.homeDirectoryForCurrentUser.path
+            let user = known == "/" ? "" : known
+            let rows: [(environment: [String: String], home: String)] = [
+                (["HOME": "/h"], "/h"), (["HOME": "/h/"], "/h"), ([:], user), (["HOME": ""], user),
+                (["HOME": "h"], user), (["XDG_DATA_HOME": "d", "XDG_CACHE_HOME": "", "HOME": "/h"], "/h"),
+            ]
+            for (environment, home) in rows {
+                let folders = [
+                    StoreLocation.folder(.data, named: "p", environment),
+                    StoreLocation.folder(.cache, named: "p", environment), StoreLocation.stateFolder(environment),
+                ]
+                let paths = [".local/share/LoadingKit/p", ".cache/LoadingKit/p", ".local/state/loadkit"]
+                #expect(folders.map(\.path) == paths.map { "\(home)/\($0)" }, "\(environment)")
+            }
+            let named = ["HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CACHE_HOME": "/c/", "XDG_STATE_HOME": "/s"]
+            #expect(StoreLocation.folder(.data, named: "p", named).path == "/d/LoadingKit/p")
+            #expect(StoreLocation.folder(.cache, named: "p", named).path == "/c/LoadingKit/p")
+            #expect(StoreLocation.stateFolder(named).path == "/s/loadkit")
         }
     }
 #endif

@@ -121,6 +121,14 @@ import Testing
 
     // MARK: The log
 
+    /// Also where `HOME` is not set, as the journal is.
+    @Test func theLogIsBesideTheJournal() {
+        let name = "/.local/state/loadkit/daemon.log"
+        #expect(DaemonLog.path(["HOME": "/h"]) == "/h" + name)
+        #expect(DaemonLog.path(["HOME": "/h", "XDG_STATE_HOME": "/s/"]) == "/s/loadkit/daemon.log")
+        #expect(DaemonLog.path([:]).hasSuffix(name))
+    }
+
     @Test func theLogIsBounded() throws {
         let log = DaemonLog(path: folder.path + "/state/loadkit/daemon.log", limit: 1000)
         for number in 0..<100 { log.write("line \(number)\u{1b}\n") }

@@ -16,7 +16,7 @@
 
         /// Retried for each session, because another process of the program may have had the journal before. Blocks.
         private static func serviceInProcess() throws -> TransferService {
-            let folder = StoreLocation.stateFolder.appendingPathComponent("programs/" + StoreLocation.programFileName)
+            let folder = StoreLocation.stateFolder().appendingPathComponent("programs/" + StoreLocation.programFileName)
             return try inProcess.withLock { service in
                 if let service { return service }
                 let made = try makeService(in: folder)

@@ -49,7 +49,7 @@ public enum LoadingKitBackground {
     #if Background
         private static let makePerformer: DaemonServer.MakePerformer = {
             // The system releases the files of a killed daemon a moment later than its socket.
-            try BackgroundComposition.makeService(in: StoreLocation.stateFolder, patience: 5)
+            try BackgroundComposition.makeService(in: StoreLocation.stateFolder(), patience: 5)
         }
     #endif
 }

@@ -28,7 +28,7 @@ final class SimulatedDaemon: Sendable {
                 return
             }
             let loop = EventLoop(name: "loadkitd")
-            let log = DaemonLog(path: StoreLocation.stateFolder.appendingPathComponent("daemon.log").path)
+            let log = DaemonLog(path: StoreLocation.stateFolder().appendingPathComponent("daemon.log").path)
             let server = DaemonServer(on: loop, log: log, makePerformer: { try self.makeService() }) { self.didEnd() }
             running.withLock { $0 = Running(server: server, loop: loop) }
             server.start(listener)
@@ -38,7 +38,7 @@ final class SimulatedDaemon: Sendable {
     }
 
     private func makeService() throws -> TransferService {
-        let service = try BackgroundComposition.makeService(in: StoreLocation.stateFolder, patience: 5)
+        let service = try BackgroundComposition.makeService(in: StoreLocation.stateFolder(), patience: 5)
         running.withLock { $0?.service = service }
         return service
     }

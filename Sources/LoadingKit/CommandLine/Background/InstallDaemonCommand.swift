@@ -58,9 +58,7 @@
             commandName: "log", abstract: "Shows what loadkitd has said of itself.")
 
         func run() throws {
-            guard let path = DaemonLog.path() else {
-                throw ToolFailure(.couldNotReadFile, "neither XDG_STATE_HOME nor HOME says where the log is")
-            }
+            let path = DaemonLog.path()
             let text = [path + ".1", path].compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.joined()
             guard !text.isEmpty else {
                 throw ToolFailure(

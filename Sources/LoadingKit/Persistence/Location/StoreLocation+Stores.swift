@@ -18,7 +18,7 @@ extension StoreLocation {
     /// The folder of this program's stores, or of a group of programs if `group` is given.
     package static func folderPath(group: String? = nil) -> String? {
         #if Persistence
-            return folder(group: group)?.path
+            return folder(group: group).path
         #else
             return nil
         #endif

@@ -9,7 +9,7 @@ import LoadingKitTransport
 package enum StoreLocation {
     /// The store of a cookie storage; nil if the package was built without stores on disk.
     package static func cookies(group: String? = nil) -> (any CookiePersistence)? {
-        folder(group: group).flatMap { cookies(at: $0.appendingPathComponent("Cookies.sqlite").path) }
+        cookies(at: folder(group: group).appendingPathComponent("Cookies.sqlite").path)
     }
 
     /// The store of a cookie storage in a file that the caller has chosen.
@@ -26,21 +26,21 @@ package enum StoreLocation {
     /// - Parameter folder: Nil for the program's own.
     package static func responses(in folder: URL?, log: StoreLog = StoreLog()) -> (any DiskResponseStore)? {
         #if Persistence
-            return (folder ?? responseFolder()).map { ResponseDatabase(folder: $0, log: log) }
+            return ResponseDatabase(folder: folder ?? responseFolder(), log: log)
         #else
             return nil
         #endif
     }
 
     /// The folder of a cache's responses.
-    package static func responseFolder(group: String? = nil) -> URL? {
-        folder(.cachesDirectory, group: group)?.appendingPathComponent("Responses", isDirectory: true)
+    package static func responseFolder(group: String? = nil) -> URL {
+        folder(.cache, group: group).appendingPathComponent("Responses", isDirectory: true)
     }
 
     /// The store of permanent credentials.
     package static func credentials(group: String? = nil) -> (any CredentialStore)? {
         #if Persistence
-            return folder(group: group).map { CredentialDatabase(folder: $0) }
+            return CredentialDatabase(folder: folder(group: group))
         #else
             return nil
         #endif
@@ -50,9 +50,7 @@ package enum StoreLocation {
     package static func hsts(group: String? = nil) -> (any HSTSPersistence)? {
         #if Persistence
             let former = group == nil ? formerFolder?.appendingPathComponent(hstsName) : nil
-            return folder(group: group).map {
-                HSTSDatabase(url: $0.appendingPathComponent(hstsName), former: former)
-            }
+            return HSTSDatabase(url: folder(group: group).appendingPathComponent(hstsName), former: former)
         #else
             return nil
         #endif
@@ -70,29 +68,28 @@ package enum StoreLocation {
 
     /// The folder of the user's background sessions, of all programs: `loadkit` in `XDG_STATE_HOME`, or in
     /// `~/.local/state`.
-    package static var stateFolder: URL {
-        let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let base = given.map { URL(fileURLWithPath: $0, isDirectory: true) }
-        let state = base ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/state")
-        return state.appendingPathComponent("loadkit", isDirectory: true)
+    package static func stateFolder(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> URL {
+        BaseFolder.state.url(environment).appendingPathComponent("loadkit", isDirectory: true)
     }
 
-    static func folder(
-        _ directory: FileManager.SearchPathDirectory = .applicationSupportDirectory, group: String? = nil
-    ) -> URL? {
-        folder(directory, named: group.map { "Groups/\(fileName($0))" } ?? fileName(RunningProgram.identifier))
+    static func folder(_ base: BaseFolder = .data, group: String? = nil) -> URL {
+        folder(base, named: group.map { "Groups/\(fileName($0))" } ?? fileName(RunningProgram.identifier))
     }
 
     /// The folder in which former versions stored the data of all programs with this name together. Each of these
     /// programs may have written to it, so no secrets are imported from it.
     private static var formerFolder: URL? {
         RunningProgram.bundleIdentifier == nil
-            ? folder(.applicationSupportDirectory, named: fileName(RunningProgram.name)) : nil
+            ? folder(.data, named: fileName(RunningProgram.name)) : nil
     }
 
-    private static func folder(_ directory: FileManager.SearchPathDirectory, named name: String) -> URL? {
-        let base = FileManager.default.urls(for: directory, in: .userDomainMask).first
-        return base?.appendingPathComponent("LoadingKit/\(name)", isDirectory: true)
+    static func folder(
+        _ base: BaseFolder, named name: String,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> URL {
+        base.url(environment).appendingPathComponent("LoadingKit/\(name)", isDirectory: true)
     }
 
     /// Converts any name to the name of a single file. Different names have different file names.
@@ -100,6 +97,31 @@ package enum StoreLocation {
         let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
         let encoded = name.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
         return encoded.hasPrefix(".") || encoded.isEmpty ? "%2E" + encoded.dropFirst() : encoded
+    }
+}
+
+/// A base folder of the XDG Base Directory Specification. The raw value is its variable.
+enum BaseFolder: String {
+    case data = "XDG_DATA_HOME"
+    case cache = "XDG_CACHE_HOME"
+    case state = "XDG_STATE_HOME"
+
+    /// The folder that the variable names, if its value is an absolute path, else the usual one.
+    func url(_ environment: [String: String]) -> URL {
+        if let named = environment[rawValue], named.hasPrefix("/") {
+            return URL(fileURLWithPath: named, isDirectory: true)
+        }
+        return URL(fileURLWithPath: HomeFolder.path(environment), isDirectory: true)
+            .appendingPathComponent(usualName, isDirectory: true)
+    }
+
+    /// The path in the user's home folder.
+    private var usualName: String {
+        switch self {
+        case .data: ".local/share"
+        case .cache: ".cache"
+        case .state: ".local/state"
+        }
     }
 }
 

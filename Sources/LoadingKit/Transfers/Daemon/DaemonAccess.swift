@@ -9,7 +9,7 @@ package struct DaemonAccess: BackgroundTransfers {
     package var place: @Sendable () throws -> DaemonPlace = { try .find() }
     /// Starts the daemon, and returns when the daemon accepts connections or has ended. May block.
     package var start: @Sendable () throws -> Void = { try DaemonProgram.find().start() }
-    package var hello = TransferMessage.Hello(process: getpid(), stateFolder: StoreLocation.stateFolder.path)
+    package var hello = TransferMessage.Hello(process: getpid(), stateFolder: StoreLocation.stateFolder().path)
     /// How long to try to reach the daemon, in seconds.
     package var patience = 30.0
     /// The event loop of the connections to the daemon.

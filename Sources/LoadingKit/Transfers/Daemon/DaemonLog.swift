@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPersistence
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -25,10 +26,8 @@ package final class DaemonLog: Sendable {
     }
 
     /// The path of the log file of a daemon that was started by a program.
-    package static func path(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
-        if let named = environment["XDG_STATE_HOME"], named.hasPrefix("/") { return named + "/loadkit/daemon.log" }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return home + "/.local/state/loadkit/daemon.log"
+    package static func path(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        StoreLocation.stateFolder(environment).path + "/daemon.log"
     }
 
     /// Writes a line. A failure is ignored: there is no place to report it.

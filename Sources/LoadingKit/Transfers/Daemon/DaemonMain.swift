@@ -26,7 +26,7 @@ package enum DaemonMain {
         for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         signal(SIGPIPE, SIG_IGN)
         // The working directory of the programs that the daemon starts.
-        if chdir(environment["HOME"] ?? "/") != 0 { _ = chdir("/") }
+        if chdir(HomeFolder.path(environment)) != 0 { _ = chdir("/") }
 
         let log = DaemonLog(environment)
         StoreLog.use(

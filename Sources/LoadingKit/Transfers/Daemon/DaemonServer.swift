@@ -127,7 +127,7 @@ package final class DaemonServer: @unchecked Sendable {  // confined to the loop
 
     /// The folder of the journal. A program whose environment gives another folder replaces the daemon. Nil where
     /// systemd has made the socket: systemd would start the next daemon in the same environment.
-    var stateFolder: String? { serving?.place.isActivated ?? false ? nil : StoreLocation.stateFolder.path }
+    var stateFolder: String? { serving?.place.isActivated ?? false ? nil : StoreLocation.stateFolder().path }
 
     // MARK: Performing
 

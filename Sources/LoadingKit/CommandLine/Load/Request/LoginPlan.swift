@@ -88,8 +88,7 @@
         /// Nil where no option names a file.
         init?(_ options: LoginOptions, readFile: (String) throws -> Data) throws {
             guard options.netrc || options.netrcOptional || options.netrcFile != nil else { return nil }
-            let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
-            let path = options.netrcFile ?? "\(home)/.netrc"
+            let path = options.netrcFile ?? "\(HomeFolder.path())/.netrc"
             guard let content = try? readFile(path) else {
                 if options.netrcOptional { return }
                 throw ToolFailure(.readError, "the passwords of \(path) cannot be read")
