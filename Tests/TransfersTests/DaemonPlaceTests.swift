@@ -32,6 +32,18 @@ import Testing
         #expect(Self.problem { try DaemonPlace.find(["XDG_RUNTIME_DIR": gone]) }.contains("names no folder"))
     }
 
+    /// As `su` and `sudo -E` leave it in the environment of root.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func anotherUsersNamedFolderIsNotTaken() throws {
+        let (other, usual) = (folder.path + "/other", folder.path + "/\(geteuid())")
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        chown(other, 65_534, 65_534)
+        let find = { [folder] in try DaemonPlace.find(["XDG_RUNTIME_DIR": other], usualFolders: folder.path) }
+        #expect(Self.problem(find).contains("another user"))
+        try FileManager.default.createDirectory(atPath: usual, withIntermediateDirectories: true)
+        #expect(try find().folder == usual + "/loadkit")
+    }
+
     @Test func theFolderIsMadeForItsUserAlone() throws {
         let place = DaemonPlace(folder: folder.path + "/loadkit")
         for _ in 0..<2 { try place.prepare() }

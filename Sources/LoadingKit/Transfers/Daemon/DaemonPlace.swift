@@ -13,22 +13,26 @@ package struct DaemonPlace: Hashable, Sendable {
     /// The lock file, which the daemon holds as long as it runs.
     package var lock: String { folder + "/daemon.lock" }
 
-    /// The place that the environment names (`XDG_RUNTIME_DIR`), else the usual one.
+    /// The place that the environment names (`XDG_RUNTIME_DIR`), else the usual one. Another user's folder, whose name
+    /// `su` and `sudo -E` leave in the environment, is not taken: a folder of root there would lock that user out.
     package static func find(
         _ environment: [String: String] = ProcessInfo.processInfo.environment, usualFolders: String = "/run/user"
     ) throws -> DaemonPlace {
         if let named = environment["XDG_RUNTIME_DIR"], !named.isEmpty {
             guard named.hasPrefix("/") else { throw DaemonError("XDG_RUNTIME_DIR is not an absolute path: \(named)") }
-            guard isFolder(named) else {
+            guard let owner = owner(ofFolder: named) else {
                 throw DaemonError("XDG_RUNTIME_DIR names no folder: \(named). \(alternative)")
             }
-            return DaemonPlace(folder: named + "/loadkit")
+            if [geteuid(), 0].contains(owner) { return DaemonPlace(folder: named + "/loadkit") }
         }
         let usual = "\(usualFolders)/\(geteuid())"
         var status = stat()
         guard SystemCalls.lstat(usual, &status) >= 0, status.st_mode & S_IFMT == S_IFDIR,
             status.st_uid == geteuid()
-        else { throw DaemonError("there is no runtime folder: XDG_RUNTIME_DIR is not set. \(alternative)") }
+        else {
+            throw DaemonError(
+                "there is no runtime folder: XDG_RUNTIME_DIR is not set, or names another user's. \(alternative)")
+        }
         return DaemonPlace(folder: usual + "/loadkit")
     }
 
@@ -57,9 +61,10 @@ package struct DaemonPlace: Hashable, Sendable {
         _ = SystemCalls.unlink(socket)
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    /// The user to whom a folder belongs; nil where there is no folder.
+    private static func owner(ofFolder path: String) -> uid_t? {
         var status = stat()
-        return SystemCalls.stat(path, &status) >= 0 && status.st_mode & S_IFMT == S_IFDIR
+        return SystemCalls.stat(path, &status) >= 0 && status.st_mode & S_IFMT == S_IFDIR ? status.st_uid : nil
     }
 }
 
