@@ -132,6 +132,22 @@ import Testing
         }
     }
 
+    /// As on a machine without IPv6: the system makes no socket for such an address.
+    @Test func anAddressFamilyThatTheSystemLacksIsALackOfRoute() async {
+        let resolver = Resolver { _, family in
+            .success(family == .v4 ? [.v4(0xE000_0001), .v4(0xE000_0002)] : [.v6(high: 0xFF0E << 48, low: 1, zone: 0)])
+        }
+        await withLoop { loop in
+            loop.attach(FaultPlan(.socket, .nth(1), .fail(EAFNOSUPPORT)))
+            let error = await Client(loop, resolver: resolver).connect(.tcp(host: "a.test", port: 1))
+            #expect(error?.cause == .systemCall(.connect, errno: ENETUNREACH) && error?.failedAddresses.count == 3)
+            loop.attach(FaultPlan(.socket, .from(1), .fail(EAFNOSUPPORT)))
+            let offline = await Client(loop, resolver: resolver).connect(.tcp(host: "a.test", port: 1))
+            #expect(offline?.cause == .systemCall(.socket, errno: EAFNOSUPPORT))
+            #expect(offline?.isOffline == true && offline?.category == .noNetwork)
+        }
+    }
+
     /// TCP connects to no multicast address: each attempt fails at once.
     @Test func aNameWithThousandsOfAddresses() async {
         await withLoop { loop in

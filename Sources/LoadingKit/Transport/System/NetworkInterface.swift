@@ -47,7 +47,11 @@ struct NetworkInterface: Hashable {
         forRouteTo address: SocketAddress, by required: RequiredInterface? = nil
     ) throws(SystemCallFailure) -> IPAddress? {
         let descriptor = SystemCalls.datagramSocket(address.family)
-        guard descriptor >= 0 else { throw SystemCallFailure(.socket, descriptor) }
+        guard descriptor >= 0 else {
+            let failure = SystemCallFailure(.socket, descriptor)
+            if failure.isLackOfRoute { return nil }
+            throw failure
+        }
         let socket = Int32(descriptor)
         defer { SystemCalls.close(socket) }
         if let bound = required?.bind(socket, for: address.family), bound < 0 {

@@ -442,10 +442,12 @@ package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvert
     /// Whether the process, or the system, has reached its limit of open descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
-    /// Whether `connect` failed because no route leads to the address, as the system, a router or the network of the
-    /// address reports. `EADDRNOTAVAIL` means that there is no local address, or no free local port.
+    /// Whether no route leads to the address, as the system, a router or the network of the address reports.
+    /// `EADDRNOTAVAIL` means that there is no local address, or no free local port. A system without an address family,
+    /// such as IPv6, makes no socket for it.
     var isLackOfRoute: Bool {
-        name == .connect && [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL].contains(code)
+        name == .socket && code == EAFNOSUPPORT
+            || name == .connect && [ENETUNREACH, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL].contains(code)
     }
 
     package var description: String { "\(name.rawValue): \(SystemCalls.text(ofError: code))" }
