@@ -30,7 +30,8 @@ final class DaemonFixture: Sendable {
             [
                 "XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path + "/state",
                 "DAEMON_PROBE_FOLDER": folder.path + "/kept", "http_proxy": "http://proxy.invalid",
-                "DAEMON_PROBE_IDLE_TIME": "\(idleTime)",
+                "DAEMON_PROBE_IDLE_TIME": "\(idleTime)", "LOADKIT_HAR": folder.path + "/har", "LOADKIT_INSPECT": "1",
+                "LOADKIT_INSPECT_CHANGES": "1", "LOADKIT_FLIGHT_RECORD": "SIGUSR2",
             ]
         ) { $1 }
     }

@@ -35,8 +35,9 @@ import Testing
             let variables = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(daemon)/environ"))
             let environment = String(decoding: variables, as: UTF8.self)
             #expect(environment.contains("XDG_RUNTIME_DIR="))
-            #expect(!environment.contains("http_proxy"))
-            #expect(!environment.contains("LISTEN_"))
+            for name in ["http_proxy", "LISTEN_", "LOADKIT_HAR", "LOADKIT_INSPECT", "LOADKIT_FLIGHT_RECORD"] {
+                #expect(!environment.contains(name), "\(name)")
+            }
         }
     }
 

@@ -106,6 +106,7 @@ enum DaemonStage: String {
 
     private static let programsOwn: Set<String> = [
         "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "notify_socket",
-        "loadkit_background_session", "journal_stream", "invocation_id", "watchdog_pid", "watchdog_usec",
+        "loadkit_background_session", "loadkit_har", "loadkit_inspect", "loadkit_inspect_changes",
+        "loadkit_flight_record", "journal_stream", "invocation_id", "watchdog_pid", "watchdog_usec",
     ]
 }
