@@ -129,6 +129,8 @@ import Testing
         // Beside the tests.
         let own = try ProgramRun.executable("loadkitd")
         #expect(try DaemonProgram.find(["PATH": folder.path]).path == own)
+        // The caller of a set-ID program does not choose what has its rights.
+        #expect(try DaemonProgram.find(["LOADKITD": program], isSetID: true).path == own)
     }
 
     // MARK: The log

@@ -77,7 +77,7 @@ public final class HARRecording: Sendable {
 /// The recording that the environment asks for: where `LOADKIT_HAR` names a file, all sessions of the program add to it.
 enum EnvironmentRecording {
     static let recorders: [any LoadRecorder] = {
-        guard let path = ProcessEnvironment.value(of: "LOADKIT_HAR"), !path.isEmpty else { return [] }
+        guard let path = ProcessEnvironment.secureValue(of: "LOADKIT_HAR"), !path.isEmpty else { return [] }
         do throws(HARError) {
             let file = try HARFile.at(URL(fileURLWithPath: path), replacing: false)
             output.withLock { $0 = file }

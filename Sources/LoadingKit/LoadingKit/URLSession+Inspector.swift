@@ -57,12 +57,12 @@ enum EnvironmentInspection {
     static func startIfNeeded() { _ = inspector }
 
     private static let inspector: Inspector? = {
-        guard let value = ProcessEnvironment.value(of: "LOADKIT_INSPECT"), !value.isEmpty, value != "0" else {
+        guard let value = ProcessEnvironment.secureValue(of: "LOADKIT_INSPECT"), !value.isEmpty, value != "0" else {
             return nil
         }
         // `1`: any port. A path: a file, or a pipe of `loadkit inspect`, that gets the address.
         let port = UInt16(value).flatMap { $0 == 1 ? nil : $0 } ?? 0
-        let allowsChanges = ProcessEnvironment.value(of: "LOADKIT_INSPECT_CHANGES") == "1"
+        let allowsChanges = ProcessEnvironment.secureValue(of: "LOADKIT_INSPECT_CHANGES") == "1"
         do {
             let inspector = try Inspector(port: port, allowsChanges: allowsChanges, redacts: true)
             tell(inspector.address, to: value.hasPrefix("/") ? value : nil)

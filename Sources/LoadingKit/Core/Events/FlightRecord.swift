@@ -32,7 +32,7 @@ enum FlightRecordSignal {
 
     /// Evaluated where the first session is made.
     static let isFollowed: Bool = {
-        guard let name = ProcessEnvironment.value(of: variable), !name.isEmpty else { return false }
+        guard let name = ProcessEnvironment.secureValue(of: variable), !name.isEmpty else { return false }
         if let number = ProcessSignal.number(named: name), ProcessSignal.follow(number, write) { return true }
         write("\(variable): \(name) is no signal that can be used: SIGUSR1, SIGUSR2, SIGHUP or SIGQUIT\n")
         return false

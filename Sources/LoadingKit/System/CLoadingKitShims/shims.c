@@ -104,6 +104,8 @@ int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanosecond
 
 unsigned long lk_program_entry(void) { return getauxval(AT_ENTRY); }
 
+int lk_is_set_id(void) { return getauxval(AT_SECURE) != 0; }
+
 void lk_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int lk_route_socket(void) {

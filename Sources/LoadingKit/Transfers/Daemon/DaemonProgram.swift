@@ -15,9 +15,13 @@ package struct DaemonProgram: Hashable, Sendable {
 
     /// Returns the program that `LOADKITD` names; else this program, where it includes the daemon; else `loadkitd`
     /// beside this program's executable, or in `PATH`.
+    ///
+    /// - Parameter isSetID: Whether this program has other rights than its caller, whose variables then do not count.
     package static func find(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment
+        _ environment: [String: String] = ProcessInfo.processInfo.environment,
+        isSetID: Bool = ProcessEnvironment.isSetID
     ) throws -> DaemonProgram {
+        let environment = isSetID ? [:] : environment
         if let named = environment["LOADKITD"], !named.isEmpty {
             guard isExecutable(named) else { throw DaemonError("LOADKITD names no program: \(named)") }
             return DaemonProgram(path: URL(fileURLWithPath: named).path)

@@ -1,7 +1,7 @@
 import LoadingKitPrimitives
 
 /// The environment's settings for trust and keys. They are read in the program to which the connections belong, which
-/// may be another process than the one that opens them.
+/// may be another process than the one that opens them. In a set-ID program they are without effect, as in OpenSSL.
 package struct TLSEnvironment: Sendable, Hashable, Codable {
     /// `SSL_CERT_FILE`: a PEM file of authorities, instead of the system's.
     package var certificateFile: String?
@@ -13,7 +13,7 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
     /// The variables, by their names in lower case.
     package static let variables: Set<String> = ["ssl_cert_file", "ssl_cert_dir", "sslkeylogfile"]
 
-    package static let ofProcess = TLSEnvironment(ProcessEnvironment.value(of:))
+    package static let ofProcess = TLSEnvironment { ProcessEnvironment.secureValue(of: $0) }
 
     /// No settings: the system's authorities, and no log.
     package init() {}

@@ -40,6 +40,10 @@ int lk_route_socket(void);
 // through the dynamic linker.
 unsigned long lk_program_entry(void);
 
+// Whether the program has other rights than the process that started it, by its set-user-ID or set-group-ID bit or by
+// capabilities. Swift does not import `secure_getenv`.
+int lk_is_set_id(void);
+
 // Sets the name of the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
