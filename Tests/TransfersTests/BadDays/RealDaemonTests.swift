@@ -69,6 +69,27 @@ import Testing
         #expect(randoms.count == 1, "connections of the other program")
     }
 
+    /// The daemon has the limit of file sizes of the program that starts it.
+    @Test func aFileBeyondTheLimitOfSizesIsTheEndOfItsTransferAlone() async throws {
+        let server = try LoopbackServer { request in
+            .bytes([UInt8](repeating: 7, count: request.path == "/large" ? 12_000_000 : 3))
+        }
+        defer { server.stop() }
+        let programs = try ChaosPrograms()
+        let codes = try await onThread {
+            // In units of 512 bytes. The journal takes less.
+            let program = try programs.start(by: ["/bin/sh", "-c", "ulimit -f 16384 && exec \"$0\" \"$@\""])
+            var codes: [String?] = []
+            for name in ["large", "small"] {
+                program.send("get \(name) \(server.url("/\(name)"))")
+                codes.append(program.waitForEnd(of: name))
+            }
+            return codes
+        }
+        #expect(codes == ["\(URLError.cannotWriteToFile.rawValue)", "0"])
+        #expect(programs.daemons.count == 1)
+    }
+
     /// As Apple's documentation tells programs to change a session's settings.
     @Test(arguments: [false, true]) func aSessionIsMadeAnewWhenItHasBecomeInvalid(runsInProcess: Bool) async throws {
         let programs = try ChaosPrograms(runsInProcess: runsInProcess)

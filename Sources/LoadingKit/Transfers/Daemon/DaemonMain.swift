@@ -24,7 +24,8 @@ package enum DaemonMain {
         let isDetached = stage == .serve
         // The programs that the daemon starts must not inherit these variables.
         for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        signal(SIGPIPE, SIG_IGN)
+        // A write fails instead. The limit of file sizes is that of the program that has started the daemon.
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         // The working directory of the programs that the daemon starts.
         if chdir(HomeFolder.path(environment)) != 0 { _ = chdir("/") }
 
