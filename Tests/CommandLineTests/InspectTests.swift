@@ -193,6 +193,12 @@ import Testing
             let run = try await ToolRun(["inspect", "--", "sh", "-c", script], folder: folder)
             #expect(run.status == status && run.text == text && run.errors.isEmpty, "\(script): \(run)")
         }
+        // The tool is started with the ends of its children ignored.
+        let process = try ChildProcess(
+            "/usr/bin/env",
+            ["--ignore-signal=CHLD", try ProgramRun.executable("loadkit"), "inspect", "--", "sh", "-c", "exit 7"],
+            folder: folder.path)
+        #expect(try await onThread { process.waitForExit() } == 7)
         let missing = try await ToolRun(["inspect", "--", "no-such-program"], folder: folder)
         #expect(missing.status == 2 && missing.errors.contains("no-such-program cannot be run: No such file"))
     }

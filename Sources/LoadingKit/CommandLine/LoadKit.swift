@@ -25,6 +25,8 @@
             // Where the reader of a pipe has closed it, a write fails with EPIPE, which has an exit code, and does not
             // kill this process.
             signal(SIGPIPE, SIG_IGN)
+            // The system keeps no exit status of a child where this signal is ignored, as a parent may have left it.
+            signal(SIGCHLD, SIG_DFL)
             do {
                 let given = Array(CommandLine.arguments.dropFirst())
                 Arguments.hideSecrets(of: given)
