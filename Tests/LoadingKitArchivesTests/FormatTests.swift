@@ -35,6 +35,17 @@ import Testing
         #expect(try found(plain)?.isZip64 == true)
         plain.prefix = noise(100)
         #expect(try found(plain)?.prefix == 100)
+        // Beside the zip64 records the numbers of the plain record may be valid, too.
+        plain.entryCount = 1
+        plain.directorySize = 47
+        plain.directoryOffset = 36
+        for prefix in [0, 100] {
+            plain.prefix = noise(prefix)
+            let location = try #require(try found(plain))
+            let start = Int64(prefix + 36)
+            #expect(location.isZip64 && location.prefix == Int64(prefix) && location.entryCount == 1)
+            #expect(location.directory == start..<start + 47)
+        }
         #expect(try found(ArchiveBuilder())?.entryCount == 0)
     }
 

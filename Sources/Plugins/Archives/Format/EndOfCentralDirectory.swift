@@ -79,11 +79,7 @@ struct EndOfCentralDirectory: Sendable, Equatable {
             offset = UInt64(record.uint32(16))
         }
 
-        /// Whether a number has all bits set, which refers the reader to the zip64 record (APPNOTE 4.4.1.4).
-        var hasMarker: Bool {
-            [disk, directoryDisk, entriesOnDisk, entries].contains(0xFFFF) || [size, offset].contains(0xFFFF_FFFF)
-        }
-
+        /// A number with all bits set refers the reader to the zip64 record (APPNOTE 4.4.1.4).
         mutating func replaceMarkers(by record: FixedRecord) {
             if disk == 0xFFFF { disk = UInt64(record.uint32(16)) }
             if directoryDisk == 0xFFFF { directoryDisk = UInt64(record.uint32(20)) }
@@ -99,12 +95,12 @@ struct EndOfCentralDirectory: Sendable, Equatable {
         let start: Int64
 
         func resolve(_ numbers: Numbers, endingAt position: Int) throws(ArchiveError) -> Search {
-            guard numbers.hasMarker else { return .found(try make(numbers, endingAt: position, isZip64: false)) }
+            // The locator decides, not the numbers: some writers add the zip64 records where no number needs them, and the
+            // directory ends before those.
             let place = position - EndOfCentralDirectory.locatorSize
             guard place >= 0 || start == 0 else { return more(before: position) }
             let size = EndOfCentralDirectory.locatorSize
             guard let locator = FixedRecord(bytes, at: place, size: size, signature: 0x0706_4b50) else {
-                // There may be exactly 65,535 members.
                 return .found(try make(numbers, endingAt: position, isZip64: false))
             }
             guard locator.uint32(4) == 0, locator.uint32(16) <= 1 else { throw .multiDisk }
