@@ -113,6 +113,22 @@ import Testing
         #expect(events.lastEventID == next ?? "")
     }
 
+    /// Some servers, as those of MCP, answer only requests that accept JSON, too.
+    @Test func theRequestsOwnAcceptIsSent() async throws {
+        let server = try LoopbackServer { request in
+            request.number == 0 ? Self.text("data: a\n\n") : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        let accepted = "application/json, text/event-stream"
+        request.setValue(accepted, forHTTPHeaderField: "Accept")
+        let events = session.events(for: request, options: Self.options())
+        #expect(try await Self.all(events) == [":message:a"])
+        #expect(server.requests.snapshot.map { $0.fields[name: "Accept"] } == [accepted, accepted])
+    }
+
     /// Wherever the connection breaks, the events before that are given, and the next request says where to go on.
     @Test func aBreakInEachPlaceLosesNothing() async throws {
         let seen = Mutex<Set<String>>([])

@@ -21,7 +21,9 @@ struct EventStreamConnector: Sendable {
         _ delegate: (any URLSessionTaskDelegate)?
     ) {
         var request = request
-        request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+        if request.value(forHTTPHeaderField: "Accept") == nil {
+            request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+        }
         if request.value(forHTTPHeaderField: "Cache-Control") == nil {
             request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
         }
