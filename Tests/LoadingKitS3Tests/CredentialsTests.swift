@@ -309,6 +309,17 @@ import Testing
         await #expect(throws: S3CredentialsError.self) {
             try await S3CredentialsChain(environment: endpoint.merging(["AWS_ACCESS_KEY_ID": "A"]) { $1 }).credentials()
         }
+        // So does one that is not supported: the machine's role is not the program's. Keys are used in its place.
+        let identity = ["AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_ROLE_ARN": "arn:aws:iam::1:role/x"]
+        let unsupported = endpoint.merging(identity) { $1 }
+        let reason = "it has AWS_WEB_IDENTITY_TOKEN_FILE, which is not supported; export keys for it instead"
+        await #expect(throws: S3CredentialsError.failed(source: "the environment", reason: reason)) {
+            try await S3CredentialsChain(environment: unsupported).credentials()
+        }
+        let keys = try await S3CredentialsChain(
+            environment: unsupported.merging(["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]) { $1 }
+        ).credentials()
+        #expect(keys.accessKeyID == "A")
         server.stop()
         let error = await #expect(throws: S3CredentialsError.self) {
             try await S3CredentialsChain(environment: endpoint).credentials()

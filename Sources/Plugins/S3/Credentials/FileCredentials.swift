@@ -2,6 +2,9 @@ import Foundation
 
 /// Credentials from the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` where it is
 /// set.
+///
+/// An environment with `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN` in place of keys, as on EKS, is refused with an
+/// error that states this.
 public struct S3EnvironmentCredentials: S3CredentialsProvider {
     private let environment: HiddenEnvironment
 
@@ -13,6 +16,13 @@ public struct S3EnvironmentCredentials: S3CredentialsProvider {
     /// The variables' values.
     public func credentials() async throws -> S3Credentials {
         guard let identifier = environment["AWS_ACCESS_KEY_ID"] else {
+            // The program has a role of its own: a chain must not go on to the machine's role.
+            let name = "AWS_WEB_IDENTITY_TOKEN_FILE"
+            if environment[name] != nil, environment["AWS_ROLE_ARN"] != nil {
+                throw S3CredentialsError.failed(
+                    source: "the environment",
+                    reason: "it has \(name), which is not supported; export keys for it instead")
+            }
             throw S3CredentialsError.notConfigured("the environment has no AWS_ACCESS_KEY_ID")
         }
         guard let secret = environment["AWS_SECRET_ACCESS_KEY"] else {
