@@ -385,6 +385,27 @@ import Testing
         #expect(refreshes.value == 2)
     }
 
+    /// The refresh before the expiry fails, and so does the one that is needed.
+    @Test(arguments: [false, true])
+    func aTokenIsUsedUntilItExpiresOrIsRefused(isRefused: Bool) async throws {
+        let accepted = Box("old")
+        let server = try server(accepted)
+        defer { server.stop() }
+        let clock = ManualClock()
+        let token = BearerToken("old", expiry: clock.clock.date() + 25)
+        let tokens = BearerTokens(origins: [try server.origin], token: token, clock: clock.clock) { _ in
+            throw Refusal()
+        }
+        let session = URLSession.with(tokens)
+        #expect(try await session.text(server.url()) == "Bearer old")
+        if isRefused { accepted.value = "new" } else { clock.advance(by: 26) }
+        for _ in 0..<2 {
+            let failure = try await error(BearerTokenError.self) { try await session.status(server.url()) }
+            guard case .refreshFailed(is Refusal) = failure else { return #expect(Bool(false)) }
+        }
+        #expect(server.requests.count == (isRefused ? 2 : 1))
+    }
+
     @Test func aCancelledWaiterDoesNotEndTheRefresh() async throws {
         let server = try server(Box("new"))
         defer { server.stop() }

@@ -485,6 +485,17 @@ import Testing
         #expect(step == (isUsed ? .use(token) : .wait(begins: true)))
     }
 
+    @Test(arguments: [(1_000.0, false), (1_001, true)])
+    func afterAFailureATokenIsUsedUntilItsExpiry(_ expiry: TimeInterval, _ isUsed: Bool) {
+        let token = BearerToken("a", expiry: Date(timeIntervalSince1970: expiry))
+        var state = BearerTokenState(margin: 30, current: token)
+        _ = state.next(rejected: nil, at: date)
+        state.refreshDidEnd(nil)
+        #expect(state.rest(at: date) == (isUsed ? token : nil))
+        state.reject("a")
+        #expect(state.rest(at: date) == nil)
+    }
+
     @Test func afterAFailureTheNextOneAsks() {
         var state = BearerTokenState(margin: 30)
         _ = state.next(rejected: nil, at: date)

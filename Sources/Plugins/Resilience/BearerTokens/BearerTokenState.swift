@@ -15,7 +15,7 @@ struct BearerTokenState: Sendable {
     private var isRefreshing = false
     private var isRejected = false
     private var earlier: [String] = []
-    /// Seconds before a token's expiry from which on it is not used.
+    /// Seconds before a token's expiry from which on a new one is requested.
     let margin: TimeInterval
 
     init(margin: TimeInterval, current: BearerToken? = nil) {
@@ -34,6 +34,12 @@ struct BearerTokenState: Sendable {
     /// A server has refused a token. The refusal of an earlier token does not affect the current one.
     mutating func reject(_ value: String) {
         if current?.value == value { isRejected = true }
+    }
+
+    /// The token that may still be used where there is no new one; nil where it has expired, or was refused.
+    func rest(at date: Date) -> BearerToken? {
+        guard let current, !isRejected, current.expiry.map({ $0 > date }) ?? true else { return nil }
+        return current
     }
 
     mutating func refreshDidEnd(_ token: BearerToken?) {

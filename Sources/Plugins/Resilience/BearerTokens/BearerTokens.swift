@@ -4,10 +4,10 @@ import LoadingKit
 /// Sends a user's bearer token with requests to certain origins, and has it refreshed when it expires or is refused.
 ///
 /// Regardless of the number of requests that need a new token, the source is called once, and all of them wait. When it
-/// fails, all of them fail with ``BearerTokenError``, and the next request calls the source again. A request that was
-/// answered with 401 is sent once more with a new token, unless its body is a stream. A token is sent to no other
-/// origin than the given ones, even after a redirect: each redirected request passes through this interceptor again.
-/// One object is for one user.
+/// fails, all of them are sent with the old token, or fail with ``BearerTokenError`` where that has expired or was
+/// refused; the next request calls the source again. A request that was answered with 401 is sent once more with a new
+/// token, unless its body is a stream. A token is sent to no other origin than the given ones, even after a redirect:
+/// each redirected request passes through this interceptor again. One object is for one user.
 ///
 /// A request with the program's own `Authorization` keeps it.
 public final class BearerTokens: ResilienceInterceptor {
@@ -119,12 +119,15 @@ public final class BearerTokens: ResilienceInterceptor {
         } catch {
             result = .failure(BearerTokenError.refreshFailed(error))
         }
-        let waiters = state.withLock { state -> [Waiter] in
+        let date = clock.date()
+        let (waiters, rest) = state.withLock { state -> ([Waiter], BearerToken?) in
             state.tokens.refreshDidEnd(try? result.get())
             defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            return (Array(state.waiters.values), state.tokens.rest(at: date))
         }
-        for waiter in waiters { waiter.resume(with: result) }
+        for waiter in waiters {
+            if let rest { waiter.resume(returning: rest) } else { waiter.resume(with: result) }
+        }
     }
 }
 
