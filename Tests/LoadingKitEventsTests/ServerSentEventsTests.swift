@@ -129,6 +129,34 @@ import Testing
         #expect(server.requests.snapshot.map { $0.fields[name: "Accept"] } == [accepted, accepted])
     }
 
+    private struct TimeoutRecorder: LoadInterceptor {
+        let timeouts = Recorder<Double>()
+
+        func load(_ load: LoadContext) async throws {
+            timeouts.append(load.request.timeoutInterval)
+            try await load.receive(load.next.load(load.request))
+        }
+    }
+
+    /// The option is for requests without a timeout of their own, in sessions without one.
+    @Test(
+        arguments: [(60, nil, 300), (3600, nil, 60), (30, nil, 60), (60, 90, 90), (3600, 90, 90)]
+            as [(Double, Double?, Double)])
+    func theIdleTimeoutReplacesTheDefault(session limit: Double, own: Double?, expected: Double) async throws {
+        let server = try LoopbackServer { _ in ServerResponse(204) }
+        defer { server.stop() }
+        let recorder = TimeoutRecorder()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = limit
+        configuration.interceptors = [recorder]
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        if let own { request.timeoutInterval = own }
+        #expect(try await Self.all(session.events(for: request, options: Self.options())) == [])
+        #expect(recorder.timeouts.snapshot == [expected])
+    }
+
     /// Wherever the connection breaks, the events before that are given, and the next request says where to go on.
     @Test func aBreakInEachPlaceLosesNothing() async throws {
         let seen = Mutex<Set<String>>([])

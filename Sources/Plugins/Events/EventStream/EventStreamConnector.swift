@@ -28,7 +28,9 @@ struct EventStreamConnector: Sendable {
             request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
         }
         request.cachePolicy = .reloadIgnoringLocalCacheData
-        if request.timeoutInterval == 60 { request.timeoutInterval = options.idleTimeout }
+        if request.timeoutInterval == 60, session.configuration.timeoutIntervalForRequest == 60 {
+            request.timeoutInterval = options.idleTimeout
+        }
         self.request = request
         self.session = session
         self.delegate = delegate

@@ -30,7 +30,8 @@ public struct EventStreamOptions: Sendable {
     /// control characters is not sent. Default empty: that in the request's field `Last-Event-ID`, if it has one.
     public var lastEventID = ""
     /// Seconds without a byte, even of a comment, after which the connection counts as lost. Default 300. A request
-    /// whose `timeoutInterval` is not 60 keeps its own timeout.
+    /// whose `timeoutInterval` is not 60 keeps its own timeout, and so does a session whose `timeoutIntervalForRequest`
+    /// is not 60.
     public var idleTimeout = 300.0
 
     /// Makes the default options.
