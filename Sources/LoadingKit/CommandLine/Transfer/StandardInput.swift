@@ -9,26 +9,34 @@ final class StandardInput: Sendable {
         case unread, read, withdrawn
     }
 
-    private enum Source {
-        case descriptor(Int32)
-        /// Opened by the first read, as that of a pipe may wait for a writer.
-        case path(String)
-    }
-
-    private let source: Source
+    private let descriptor: Int32
+    private let path: String?
     private let state = Guarded(State.unread)
 
-    init(_ descriptor: Int32 = STDIN_FILENO) { source = .descriptor(descriptor) }
-
-    /// - Parameter path: of a pipe or a device.
-    init(path: String) { source = .path(path) }
+    /// - Parameter path: of a pipe or a device, which is read in place of the descriptor.
+    init(_ descriptor: Int32 = STDIN_FILENO, path: String? = nil) {
+        self.descriptor = descriptor
+        self.path = path
+    }
 
     func makeStream() -> InputStream {
         ReadingStream { [self] in
             try begin()
-            let file = try OpenSource(source)
-            return { try file.read(into: $0) }
+            let file = try openFile()
+            return { [path] buffer in
+                let count = readWaiting(file.fileDescriptor, buffer.baseAddress, buffer.count)
+                if count < 0 { throw ReadError(name: path ?? "standard input", code: errno) }
+                return count
+            }
         }
+    }
+
+    /// A path is opened by the first read, as that of a pipe may wait for a writer.
+    private func openFile() throws -> FileHandle {
+        guard let path else { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: false) }
+        let opened = open(path, O_RDONLY | O_CLOEXEC)
+        guard opened >= 0 else { throw ReadError(name: path, code: errno) }
+        return FileHandle(fileDescriptor: opened, closeOnDealloc: true)
     }
 
     /// Prevents reading of the stream. Returns false if a read has begun: those bytes cannot be read again.
@@ -41,36 +49,6 @@ final class StandardInput: Sendable {
         state.withLock { state in
             if state == .unread { state = next }
             return state == next
-        }
-    }
-
-    /// The descriptor of what is read, which is closed where it was opened here.
-    private final class OpenSource {
-        private let descriptor: Int32
-        private let name: String
-        private let isOwn: Bool
-
-        init(_ source: Source) throws {
-            switch source {
-            case .descriptor(let descriptor):
-                self.descriptor = descriptor
-                name = "standard input"
-                isOwn = false
-            case .path(let path):
-                let opened = open(path, O_RDONLY | O_CLOEXEC)
-                guard opened >= 0 else { throw ReadError(name: path, code: errno) }
-                descriptor = opened
-                name = path
-                isOwn = true
-            }
-        }
-
-        deinit { if isOwn { close(descriptor) } }
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-            let count = readWaiting(descriptor, buffer.baseAddress, buffer.count)
-            if count < 0 { throw ReadError(name: name, code: errno) }
-            return count
         }
     }
 
