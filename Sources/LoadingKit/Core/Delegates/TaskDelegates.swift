@@ -140,17 +140,11 @@ final class TaskDelegates: Sendable {
     }
 
     func needNewBodyStream(
-        _ session: URLSession, _ task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void
-    ) {
-        guard let delegate = self.task else { return give(nil) }
-        delegate.urlSession(session, task: task, needNewBodyStream: give)
-    }
-
-    func needNewBodyStream(
-        from offset: Int64, _ session: URLSession, _ task: URLSessionTask,
+        from offset: Int64?, _ session: URLSession, _ task: URLSessionTask,
         _ give: @escaping @Sendable (InputStream?) -> Void
     ) {
         guard let delegate = self.task else { return give(nil) }
+        guard let offset else { return delegate.urlSession(session, task: task, needNewBodyStream: give) }
         delegate.urlSession(session, task: task, needNewBodyStreamFrom: offset, completionHandler: give)
     }
 

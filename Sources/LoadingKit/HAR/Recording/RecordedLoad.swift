@@ -131,9 +131,10 @@ extension RecordedLoad: ForwardingReceiver {
         receiver?.redirect(to: request.withStreamOfProgram, refusal: refusal, response: response, decide: decide)
     }
 
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
-        receiver?.requestNewBodyStream { [weak self] stream in
-            give(stream.map { self?.copied($0) ?? $0 })
+    /// The rest of a resumed upload is not recorded.
+    func requestNewBodyStream(from offset: Int64?, _ give: @escaping (InputStream?) -> Void) {
+        receiver?.requestNewBodyStream(from: offset) { [weak self] stream in
+            give(offset == nil ? stream.map { self?.copied($0) ?? $0 } : stream)
         }
     }
 

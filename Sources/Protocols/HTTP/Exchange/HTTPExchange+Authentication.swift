@@ -124,7 +124,7 @@ extension HTTPExchange {
 
     /// Gets another stream from the program in place of one that was partly read.
     private func renewBodyStream(_ proceed: @escaping (HTTPExchange) -> Void) {
-        receiver?.requestNewBodyStream { [weak self] stream in
+        receiver?.requestNewBodyStream(from: nil) { [weak self] stream in
             guard let self, case .challenged(var waiting) = state else { return }
             guard let stream else {
                 return fail(

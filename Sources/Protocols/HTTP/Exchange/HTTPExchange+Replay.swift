@@ -54,7 +54,7 @@ extension HTTPExchange {
     func replay(after failure: StreamFailure) {
         guard !body.isReplayable, let receiver else { return submitAgain(after: failure) }
         state = .renewingBody
-        receiver.requestNewBodyStream { [weak self] stream in
+        receiver.requestNewBodyStream(from: nil) { [weak self] stream in
             guard let self, case .renewingBody = state else { return }
             guard let stream else { return fail(failure.error) }
             content.abandon()

@@ -92,12 +92,9 @@ extension ResumableUpload: ForwardingReceiver {
     }
 
     /// Requests a stream for the part that is being sent.
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
-        guard case .appending(let part) = state.step else {
-            receiver?.requestNewBodyStream(give)
-            return
-        }
-        receiver?.requestNewBodyStream(from: part.offset, give)
+    func requestNewBodyStream(from offset: Int64?, _ give: @escaping (InputStream?) -> Void) {
+        let start: Int64? = if case .appending(let part) = state.step { part.offset } else { offset }
+        receiver?.requestNewBodyStream(from: start, give)
     }
 
     func didSendBody(_ count: Int, expected: Int64) {

@@ -33,11 +33,7 @@ extension ForwardingReceiver {
 
     @inlinable package func withdraw(_ question: AnyObject) { receiver?.withdraw(question) }
 
-    @inlinable package func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
-        if let receiver { receiver.requestNewBodyStream(give) } else { give(nil) }
-    }
-
-    @inlinable package func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+    @inlinable package func requestNewBodyStream(from offset: Int64?, _ give: @escaping (InputStream?) -> Void) {
         if let receiver { receiver.requestNewBodyStream(from: offset, give) } else { give(nil) }
     }
 

@@ -29,9 +29,9 @@ package protocol LoadReceiver: ChallengeReceiver {
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
         decide: @escaping (_ follows: Bool) -> Void)
     /// Requests a new body stream, because bytes of the present one were already read. Nil: there is none.
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void)
-    /// Requests a body stream that begins at byte `offset` of the body, because an upload resumes there.
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void)
+    ///
+    /// - Parameter offset: the byte of the body at which an upload resumes; nil for the whole body.
+    func requestNewBodyStream(from offset: Int64?, _ give: @escaping (InputStream?) -> Void)
 
     /// Reports a completely received response that is about to be stored, before `finish`. `decide` gets the response
     /// to store, or nil, once, on any thread, and stores it before it returns. It may be called after the end of the

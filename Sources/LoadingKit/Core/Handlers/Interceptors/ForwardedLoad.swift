@@ -388,13 +388,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
         endIfDecided()
     }
 
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
-        if hasOwnStream || outer.receiver == nil { return give(nil) }
-        let give = LoopTransfer(give)
-        outer.withReceiver { $0.requestNewBodyStream(give.value) }
-    }
-
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+    func requestNewBodyStream(from offset: Int64?, _ give: @escaping (InputStream?) -> Void) {
         if hasOwnStream || outer.receiver == nil { return give(nil) }
         let give = LoopTransfer(give)
         outer.withReceiver { $0.requestNewBodyStream(from: offset, give.value) }

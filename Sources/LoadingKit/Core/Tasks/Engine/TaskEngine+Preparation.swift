@@ -38,7 +38,7 @@ extension TaskEngine {
 
     /// Takes the delegate's stream, or the request's own.
     private func prepareStream(_ request: URLRequest) {
-        requestNewBodyStream { [self] stream in
+        requestNewBodyStream(from: nil) { [self] stream in
             guard !isOver else { return }
             guard let stream = stream ?? request.httpBodyStream else {
                 return end(

@@ -67,7 +67,7 @@ extension TaskEngine {
         else {
             return proceed(request)
         }
-        requestNewBodyStream(about: response) { [self] stream in
+        requestNewBodyStream(from: nil, about: response) { [self] stream in
             guard isLoading else { return }
             guard let stream else {
                 return end(
@@ -106,34 +106,24 @@ extension TaskEngine {
         if question is URLResponse { release(.undecided) } else { updateHeld() }
     }
 
-    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
-        requestNewBodyStream(about: nil, give)
-    }
-
-    /// - Parameter response: the response that redirects, where the stream is for the redirect's request.
-    private func requestNewBodyStream(about response: URLResponse?, _ give: @escaping (InputStream?) -> Void) {
-        guard let delegates else { return give(nil) }
-        let answer = openStreamQuestion(about: response, give)
-        core.mailbox.post(for: task) { [session, task] in delegates.needNewBodyStream(session, task, answer) }
-    }
-
-    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
-        guard let delegates else { return give(nil) }
-        let answer = openStreamQuestion(about: nil, give)
-        core.mailbox.post(for: task) { [session, task] in
-            delegates.needNewBodyStream(from: offset, session, task, answer)
-        }
+    func requestNewBodyStream(from offset: Int64?, _ give: @escaping (InputStream?) -> Void) {
+        requestNewBodyStream(from: offset, about: nil, give)
     }
 
     /// While the delegate makes the stream, the task's timeout does not run.
-    private func openStreamQuestion(
-        about response: URLResponse?, _ give: @escaping (InputStream?) -> Void
-    ) -> @Sendable (InputStream?) -> Void {
+    ///
+    /// - Parameter response: the response that redirects, where the stream is for the redirect's request.
+    private func requestNewBodyStream(
+        from offset: Int64?, about response: URLResponse?, _ give: @escaping (InputStream?) -> Void
+    ) {
+        guard let delegates else { return give(nil) }
         let answer = questions.open(about: response) { [self] (stream: InputStream?) in
             updateHeld()
             give(stream)
         }
         updateHeld()
-        return answer
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.needNewBodyStream(from: offset, session, task, answer)
+        }
     }
 }
