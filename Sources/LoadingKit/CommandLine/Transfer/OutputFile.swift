@@ -1,7 +1,7 @@
 import Foundation
 
 /// The destination file of a body. It is created with the first bytes, or at the end of an empty body.
-final class OutputFile {
+final class OutputFile: @unchecked Sendable {  // used on the transfers' queue, and after the last transfer
     /// The way in which the file is opened.
     struct Opening {
         /// The number of bytes that stay, and must be there; 0 if the file is written anew. Bytes of an earlier attempt are

@@ -55,8 +55,9 @@
         let output: OrderedOutput
         let progress: ProgressDisplay
         let timing = TimingReport()
-        let heads: SideFile?
-        let trace: SideFile?
+        /// The files beside the bodies, which all transfers write; `-` is standard output.
+        let heads: OutputFile?
+        let trace: OutputFile?
 
         init(
             console: Console, queue: DispatchQueue, output: OrderedOutput, progress: ProgressDisplay,
@@ -66,24 +67,8 @@
             errors = console.terminal.with(display.colour)
             let terminal = Terminal(STDOUT_FILENO)
             screen = terminal.isTerminal || display.colour == .always ? terminal.with(display.colour) : nil
-            heads = display.headFile.map(SideFile.init)
-            trace = display.traceFile.map(SideFile.init)
+            heads = display.headFile.map { OutputFile($0) }
+            trace = display.traceFile.map { OutputFile($0) }
         }
-    }
-
-    /// A file beside the bodies, which all transfers of a run write; `-` is standard output.
-    final class SideFile: @unchecked Sendable {  // used on the transfers' queue, and after the last transfer
-        let isStandardOutput: Bool
-        private let file: OutputFile
-
-        init(_ path: String) {
-            isStandardOutput = path == "-"
-            file = OutputFile(path)
-        }
-
-        func write(_ data: Data) throws(ToolFailure) { try file.write(data) }
-
-        /// Some file systems report write errors only here.
-        func finish() throws(ToolFailure) { try file.finish() }
     }
 #endif

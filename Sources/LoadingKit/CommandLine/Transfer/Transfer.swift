@@ -150,7 +150,7 @@
             trace(TraceText.event("<= Recv header", bytes), task)
             write(task) { () throws(ToolFailure) in
                 if let heads = outlets.heads {
-                    if heads.isStandardOutput { try writer.writeToOutput(shown, task) } else { try heads.write(bytes) }
+                    if heads.path == "-" { try writer.writeToOutput(shown, task) } else { try heads.write(bytes) }
                 }
                 guard plan.display.showsHead, refusal(of: response) == nil else { return }
                 if load.destination.isStandardOutput {
@@ -165,7 +165,7 @@
             guard let file = outlets.trace else { return }
             write(task) { () throws(ToolFailure) in
                 let bytes = Data(text().utf8)
-                if file.isStandardOutput { try writer.writeToOutput(bytes, task) } else { try file.write(bytes) }
+                if file.path == "-" { try writer.writeToOutput(bytes, task) } else { try file.write(bytes) }
             }
         }
 
