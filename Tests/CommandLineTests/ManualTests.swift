@@ -27,7 +27,7 @@ import Testing
             }
         }
         for shell in CompletionShell.allCases {
-            let text = CompletionScript(table).text(for: shell)
+            let text = shell.script(table)
             for (path, command) in table.commands {
                 for name in command.options.flatMap(\.texts) {
                     let forms = Self.forms(of: name, in: shell)
@@ -88,7 +88,7 @@ import Testing
         try folder.write("", to: "file")
         try folder.write("", to: "folder/inside")
         let script = """
-            \(CompletionScript(try Self.table()).text(for: .bash))
+            \(CompletionShell.bash.script(try Self.table()))
             cd '\(folder.path)'
             COMP_WORDS=(loadkit \(words.map { "'\($0)'" }.joined(separator: " "))); COMP_CWORD=\(words.count)
             COMPREPLY=(); _loadkit; printf '%s\\n' "${COMPREPLY[@]}"
@@ -100,7 +100,7 @@ import Testing
 
     /// fish itself decides about files and values that begin with a dash.
     @Test(.usesPeers) func fish() throws {
-        let script = CompletionScript(try Self.table()).text(for: .fish)
+        let script = CompletionShell.fish.script(try Self.table())
         for (words, offers, omits) in Self.lines
         where Set(words).isDisjoint(with: ["=", "-o", "-H"]) && words != ["inspect", "f"] {
             let line = (["loadkit"] + words).joined(separator: " ")
@@ -115,7 +115,7 @@ import Testing
 
     @Test(.usesPeers) func zsh() throws {
         let folder = try TemporaryFolder()
-        let script = CompletionScript(try Self.table()).text(for: .zsh)
+        let script = CompletionShell.zsh.script(try Self.table())
         let file = try folder.write(script, to: "_loadkit")
         #expect(try TestSupport.ToolRun.output(of: "zsh", ["-f", "-n", file.path], aptPackage: "zsh") == "")
     }

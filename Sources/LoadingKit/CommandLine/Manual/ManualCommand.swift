@@ -37,6 +37,6 @@
         @Argument(help: ArgumentHelp("The shell.", valueName: "SHELL"))
         var shell: CompletionShell
 
-        func run() throws { try StandardOutput.write(CompletionScript(ToolTable.current()).text(for: shell)) }
+        func run() throws { try StandardOutput.write(shell.script(ToolTable.current())) }
     }
 #endif

@@ -2,36 +2,27 @@
     import ArgumentParser
 
     /// A shell for which the tool writes completions.
-    enum CompletionShell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
+    enum CompletionShell: String, CaseIterable, ExpressibleByArgument {
+        case bash, zsh, fish
 
-    /// The completions of a shell: commands, options, and values that are files, folders or one of some words.
-    struct CompletionScript {
-        private let table: ToolTable
-
-        init(_ table: ToolTable) { self.table = table }
-
-        func text(for shell: CompletionShell) -> String {
-            switch shell {
-            case .bash: BashCompletion(table).text
-            case .zsh: ZshCompletion(table).text
-            case .fish: FishCompletion(table).text
+        /// The shell's script: commands, options, and values that are files, folders or one of some words.
+        func script(_ table: ToolTable) -> String {
+            switch self {
+            case .bash: BashCompletion.text(table)
+            case .zsh: ZshCompletion.text(table)
+            case .fish: FishCompletion.text(table)
             }
         }
     }
 
     /// A function that looks up the command in the words before the cursor, then what that command has.
-    private struct BashCompletion {
-        let text: String
-
-        init(_ table: ToolTable) {
+    private enum BashCompletion {
+        static func text(_ table: ToolTable) -> String {
             let paths = table.commands.dropFirst().map { "' \($0.path.joined(separator: " "))'" }
-            text =
-                Resource(
-                    PackageResources.completions_bash_txt,
-                    [
-                        "paths": paths.joined(separator: " | "), "commands": table.commands.map(Self.branch).joined(),
-                    ]
-                ).text
+            let values = [
+                "paths": paths.joined(separator: " | "), "commands": table.commands.map(branch).joined(),
+            ]
+            return Resource(PackageResources.completions_bash_txt, values).text
         }
 
         private static func branch(_ path: [String], _ command: ToolTable.Command) -> String {
@@ -61,13 +52,10 @@
     }
 
     /// A function for each command, which calls `_arguments` (zshcompsys(1)).
-    private struct ZshCompletion {
-        let text: String
-
-        init(_ table: ToolTable) {
-            text =
-                "#compdef loadkit\n# Completions of loadkit for zsh, from: loadkit completions zsh\n"
-                + table.commands.map(Self.function).joined() + "_loadkit \"$@\"\n"
+    private enum ZshCompletion {
+        static func text(_ table: ToolTable) -> String {
+            "#compdef loadkit\n# Completions of loadkit for zsh, from: loadkit completions zsh\n"
+                + table.commands.map(function).joined() + "_loadkit \"$@\"\n"
         }
 
         private static func function(_ path: [String], _ command: ToolTable.Command) -> String {
@@ -125,14 +113,11 @@
     }
 
     /// A line for each name of a command or option, with the condition under which it is offered.
-    private struct FishCompletion {
-        let text: String
-
-        init(_ table: ToolTable) {
+    private enum FishCompletion {
+        static func text(_ table: ToolTable) -> String {
             let paths = table.commands.dropFirst().map { ShellWord.fish($0.path.joined(separator: " ")) }
-            text =
-                Resource(PackageResources.completions_fish_txt, ["paths": paths.joined(separator: " ")]).text
-                + table.commands.map(Self.lines).joined()
+            return Resource(PackageResources.completions_fish_txt, ["paths": paths.joined(separator: " ")]).text
+                + table.commands.map(lines).joined()
         }
 
         private static func lines(_ path: [String], _ command: ToolTable.Command) -> String {
