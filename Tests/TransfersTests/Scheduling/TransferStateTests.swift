@@ -30,7 +30,6 @@ struct TransferStateTests {
         ("paused", { $0.pauseDidEnd() }),
         ("received", { $0.attemptDidSucceed() }),
         ("placed", { $0.didComplete() }),
-        ("found", { $0.didFindCompleteFile() }),
     ]
 
     /// A state of each phase, by the inputs that lead there.
@@ -73,7 +72,7 @@ struct TransferStateTests {
             "suspend": ("note suspend", "running"), "cancel": ("stop end!", "over"), "stop": ("stop", "completing"),
             "detach": ("stop note call", "needsProgram"), "broken": ("note pause1", "backingOff"),
             "final": ("end!", "over"), "again": ("enqueue", "queued"), "needed": ("stop note call", "needsProgram"),
-            "received": ("complete", "completing"), "found": ("end", "over"),
+            "received": ("complete", "completing"), "placed": ("end", "over"),
         ],
         "backingOff": [
             "suspendPart": ("note", "backingOff"),

@@ -186,15 +186,9 @@ struct TransferState: Equatable, Sendable {
         return [.complete]
     }
 
+    /// The complete file is at its destination. An attempt that has just begun may find it there, from an earlier one.
     mutating func didComplete() -> [Action] {
-        guard phase == .completing else { return [] }
-        phase = .over
-        return [.end(nil)]
-    }
-
-    /// The attempt has found that an earlier one has moved the complete file to its destination.
-    mutating func didFindCompleteFile() -> [Action] {
-        guard phase == .running else { return [] }
+        guard isLive else { return [] }
         phase = .over
         return [.end(nil)]
     }

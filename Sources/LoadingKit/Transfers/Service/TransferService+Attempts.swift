@@ -76,7 +76,7 @@ extension TransferService {
         } then: { [self] files in
             switch files {
             case .open(let file, let upload): try load(transfer, file, upload)
-            case .placed(let surplus): didFindPlacedFile(transfer, surplus)
+            case .placed(let surplus): didComplete(transfer, surplus)
             }
         }
     }

@@ -41,22 +41,17 @@ extension TransferService {
             try NewFile.synchronizeName(of: destination)
             return surplus
         } then: { [self] surplus in
-            // The program need not take a download that is at its destination.
-            transfer.isPlaced = !surplus.isEmpty
-            input(transfer) { $0.didComplete() }
-            removeSurplus(surplus)
+            didComplete(transfer, surplus)
         }
     }
 
-    /// An earlier attempt has placed the download at its destination, and its end is not in the journal.
-    func didFindPlacedFile(_ transfer: ServiceTransfer, _ surplus: [String]) {
-        transfer.isPlaced = true
-        input(transfer) { $0.didFindCompleteFile() }
-        removeSurplus(surplus)
-    }
-
-    /// Removes files of a placed download when its end is in the journal.
-    private func removeSurplus(_ surplus: [String]) {
+    /// The whole content is in its file.
+    ///
+    /// - Parameter surplus: Files of a download that is at its destination, which are removed when its end is in the
+    ///   journal; empty for any other transfer. The program need not take such a download.
+    func didComplete(_ transfer: ServiceTransfer, _ surplus: [String]) {
+        transfer.isPlaced = !surplus.isEmpty
+        input(transfer) { $0.didComplete() }
         guard !surplus.isEmpty else { return }
         journal.add(nil) { _ in
             BlockingPool.shared.run { for path in surplus { _ = SystemCalls.unlink(path) } }
