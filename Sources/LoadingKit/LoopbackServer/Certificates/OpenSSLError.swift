@@ -13,15 +13,10 @@ public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible 
         reasons.isEmpty ? "\(operation) failed" : "\(operation) failed: \(reasons.joined(separator: "; "))"
     }
 
-    /// Removes the reasons from this thread's error queue.
-    package init(_ operation: String) {
+    /// - Parameter reason: by default those of this thread's error queue, from which they are removed.
+    package init(_ operation: String, reason: String? = nil) {
         self.operation = operation
-        reasons = Self.drainQueue()
-    }
-
-    init(_ operation: String, reason: String) {
-        self.operation = operation
-        reasons = [reason]
+        reasons = reason.map { [$0] } ?? Self.drainQueue()
     }
 
     private static func drainQueue() -> [String] {

@@ -21,24 +21,16 @@ public final class ResponseBodyWriter {
     private var written: UInt64 = 0
     private var buffer: [UInt8] = []
 
-    init(_ request: ServerRequest, _ socket: StreamSocket, _ framing: ResponseFraming, trailers: HTTPFields) {
+    /// - Parameter framing: by default that of a protocol whose frames mark the body's end.
+    init(
+        _ request: ServerRequest, _ framing: ResponseFraming = .untilClose, trailers: HTTPFields,
+        send: @escaping (UnsafeRawBufferPointer) throws -> Void, waitUntilClosed: @escaping () throws -> Void
+    ) {
         self.request = request
         self.framing = framing
         self.trailers = trailers
-        send = { try socket.write($0) }
-        waitUntilClosed = request.exchange.waitUntilClientCloses
-    }
-
-    /// Makes a writer for a protocol whose frames mark the body's end.
-    init(
-        _ request: ServerRequest, trailers: HTTPFields, send: @escaping (UnsafeRawBufferPointer) throws -> Void,
-        waitUntilClosed: @escaping () throws -> Void
-    ) {
-        self.request = request
-        self.trailers = trailers
         self.send = send
         self.waitUntilClosed = waitUntilClosed
-        framing = .untilClose
     }
 
     /// Writes text as UTF-8.

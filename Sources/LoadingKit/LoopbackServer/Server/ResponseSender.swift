@@ -66,7 +66,9 @@ struct ResponseSender {
         _ response: ServerResponse, _ framing: ResponseFraming, _ write: (ResponseBodyWriter) throws -> Void
     ) throws {
         guard let request, framing != .none else { return }
-        let writer = ResponseBodyWriter(request, socket, framing, trailers: response.trailers)
+        let writer = ResponseBodyWriter(
+            request, framing, trailers: response.trailers, send: { [socket] in try socket.write($0) },
+            waitUntilClosed: request.exchange.waitUntilClientCloses)
         try write(writer)
         try writer.finish()
     }
