@@ -57,3 +57,11 @@ extension Optional {
         return old
     }
 }
+
+/// Replaces a value, and returns the old one.
+@inlinable
+package func exchange<Value>(_ value: inout Value, for new: Value) -> Value {
+    let old = value
+    value = new
+    return old
+}

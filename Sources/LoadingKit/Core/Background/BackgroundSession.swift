@@ -87,11 +87,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     }
 
     private func endAttachment(isAttached now: Bool) {
-        let isFirst = isAttached.withLock { value in
-            defer { value = now }
-            return value == nil
-        }
-        if isFirst { attachment.leave() }
+        if isAttached.withLock({ $0.exchange(for: now) }) == nil { attachment.leave() }
     }
 
     /// Passes a task to the performer of transfers.

@@ -99,10 +99,6 @@ final class StreamSchedule: @unchecked Sendable {  // its state is guarded by it
     }
 
     private func runWaiting() {
-        let waiting = state.withLock { state -> [Waiting] in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for next in waiting { next.body() }
+        for next in state.withLock({ exchange(&$0.waiting, for: []) }) { next.body() }
     }
 }

@@ -138,11 +138,8 @@ package final class DownloadFolder: Sendable {
     // MARK: Sweeping
 
     private func sweepOnce() {
-        let isFirst = state.withLock { state in
-            defer { state.hasSwept = true }
-            return !state.hasSwept
-        }
-        if isFirst { BlockingPool.shared.run { self.sweep() } }
+        let hasSwept = state.withLock { exchange(&$0.hasSwept, for: true) }
+        if !hasSwept { BlockingPool.shared.run { self.sweep() } }
     }
 
     /// Removes files of ended processes: those that are too old, and the oldest ones beyond the size limit. Several

@@ -21,11 +21,7 @@ package final class StoreLog: Sendable {
 
     /// Logs the first warning, and none after it: further warnings would repeat the same failure.
     package func warn(_ text: String) {
-        let isFirst = hasWarned.withLock { hasWarned in
-            defer { hasWarned = true }
-            return !hasWarned
-        }
-        guard isFirst else { return }
+        guard !hasWarned.withLock({ exchange(&$0, for: true) }) else { return }
         let logger = logger ?? Self.sessionLogger.withLock { $0 } ?? Logger(label: "LoadingKit")
         logger.warning("\(text)")
     }

@@ -96,10 +96,7 @@ final class TrafficInbox: SessionEventObserver, Sendable {
 
     /// The sessions and the inputs since the last call, and whether some inputs were dropped.
     func take() -> (sessions: [Session], inputs: [TrafficInput], hasDropped: Bool) {
-        let taken = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let taken = state.withLock { exchange(&$0, for: State()) }
         return (Array(taken.sessions), Array(taken.inputs), taken.hasDropped)
     }
 }

@@ -14,11 +14,7 @@ public final class Box<Value: Sendable>: Sendable {
         get { storage.withLock { $0 } }
         set {
             // The former value is destroyed after the lock is released: its `deinit` may use the box.
-            let former = storage.withLock { value in
-                defer { value = newValue }
-                return value
-            }
-            withExtendedLifetime(former) {}
+            withExtendedLifetime(storage.withLock { exchange(&$0, for: newValue) }) {}
         }
     }
 

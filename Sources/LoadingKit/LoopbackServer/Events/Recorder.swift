@@ -42,11 +42,7 @@ public final class Recorder<Element: Sendable>: Sendable {
     /// Removes all elements. Counts begin at 0 again.
     public func removeAll() {
         // They are destroyed after the lock is released: a `deinit` may use the list.
-        let removed = state.withLock { state in
-            defer { state.elements = [] }
-            return state.elements
-        }
-        withExtendedLifetime(removed) {}
+        withExtendedLifetime(state.withLock { exchange(&$0.elements, for: []) }) {}
     }
 
     /// Suspends until there are `count` elements, or the task is cancelled; returns the elements at that time.

@@ -37,11 +37,7 @@ package final class WorkerThread: Sendable {
 
     /// Waits until the thread has ended. Must not be called on the thread itself.
     package func join() {
-        let thread = self.thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
-        if let thread { pthread_join(thread, nil) }
+        if let thread = self.thread.withLock({ $0.take() }) { pthread_join(thread, nil) }
     }
 
     /// Blocks SIGPIPE for the calling thread.

@@ -123,11 +123,7 @@ private final class Core: Sendable {
     }
 
     private func joinFinished() {
-        let finished = state.withLock { state in
-            defer { state.finished = [] }
-            return state.finished
-        }
-        for thread in finished { thread.join() }
+        for thread in state.withLock({ exchange(&$0.finished, for: []) }) { thread.join() }
     }
 
     // MARK: A connection's thread

@@ -75,11 +75,7 @@ package final class ListeningSocket: Sendable {
 
     /// Connections are refused from here on. Not while another thread is in `accept()`: `shutDown()` wakes it first.
     func close() {
-        let closed = descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-        guard let closed else { return }
+        guard let closed = descriptor.withLock({ $0.take() }) else { return }
         Glibc.close(closed)
         if case .unix(let path) = address { unlink(path) }
     }

@@ -85,12 +85,7 @@
             }
         }
 
-        func takeUsed() -> [CacheKey: Date] {
-            state.withLock { state in
-                defer { state.used = [:] }
-                return state.used
-            }
-        }
+        func takeUsed() -> [CacheKey: Date] { state.withLock { exchange(&$0.used, for: [:]) } }
 
         /// Returns whether the change must be written. While the folder is not used, what is removed or replaced must
         /// still not be found by a later process.

@@ -133,10 +133,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
-            let old = state.withLock { state in
-                defer { state.policy = newValue }
-                return state.policy
-            }
+            let old = state.withLock { exchange(&$0.policy, for: newValue) }
             if old != newValue { post(.NSHTTPCookieManagerAcceptPolicyChanged) }
         }
     }

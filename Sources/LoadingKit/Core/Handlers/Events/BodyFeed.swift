@@ -93,8 +93,7 @@ final class BodyFeed: Sendable {
         let readers = state.withLock { state -> Deque<UnsafeContinuation<Data?, any Error>> in
             guard state.end == nil else { return [] }
             state.end = error.map { .failure($0) } ?? .success(())
-            defer { state.readers = [] }
-            return state.readers
+            return exchange(&state.readers, for: [])
         }
         for reader in readers {
             if let error { reader.resume(throwing: error) } else { reader.resume(returning: nil) }

@@ -91,10 +91,7 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
             let result = Result { try readBlocking() }
             delivery.withLock { $0.isUnderWay = true }
             done(result)
-            next = delivery.withLock { delivery in
-                defer { delivery = Delivery() }
-                return delivery.next
-            }
+            next = delivery.withLock { exchange(&$0, for: Delivery()).next }
         }
     }
 

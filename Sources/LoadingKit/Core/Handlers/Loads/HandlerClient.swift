@@ -43,10 +43,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
 
     /// The handler ends the load by itself, and needs no answers any longer.
     private func postLast(_ event: HandlerLoad.Event) {
-        let gone = state.withLock { state -> [URLAuthenticationChallenge] in
-            defer { state.challenges = [] }
-            return state.challenges
-        }
+        let gone = state.withLock { exchange(&$0.challenges, for: []) }
         post(event)
         // Their senders' release may run the program's code: not while the lock is held.
         withExtendedLifetime(gone) {}

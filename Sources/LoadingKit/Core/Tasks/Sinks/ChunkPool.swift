@@ -60,10 +60,7 @@ final class ChunkPool: Sendable {
 
     /// Releases the unused chunks.
     func releaseKept() {
-        let kept = state.withLock { state in
-            defer { state.kept = [] }
-            return state.kept
-        }
+        let kept = state.withLock { exchange(&$0.kept, for: []) }
         for memory in kept { free(memory.base) }
         budget.subtract(kept.count)
     }
