@@ -184,15 +184,10 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         // The task is completed where another thread has cancelled it meanwhile; its end was reported.
         guard let session = owner, task.engine == nil, state != .completed else { return }
         let engine = makeRunner(task, session, session.delegates(before: own), consumer)
-        if state == .canceling { return engine.cancel() }
-        switch phase {
-        case .open: break
-        case .finishing where entries[task.identifier] != nil: break
-        case .cancelling where entries[task.identifier] != nil: return engine.cancel()
-        case .finishing, .cancelling, .invalidated:
+        if state == .canceling || isBeingCancelled && entries[task.identifier] != nil { return engine.cancel() }
+        guard admit(task) else {
             return engine.end(with: LoadFailure(.cancelled, "the session was invalidated before the task was made"))
         }
-        entries[task.identifier] = task
         engine.start()
     }
 
@@ -245,7 +240,8 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
         invalidateIfDone()
     }
 
-    /// Adds a task that is handed over to the session's tasks; false where the session starts no tasks any longer.
+    /// Adds a task that starts, or is handed over, to the session's tasks; false where the session starts no tasks any
+    /// longer.
     func admit(_ task: URLSessionTask) -> Bool {
         switch phase {
         case .open: break
@@ -258,13 +254,9 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
 
     /// Adds a task that an earlier run of the program has started.
     func adopt(_ task: URLSessionTask) {
-        switch phase {
-        case .open, .finishing: entries[task.identifier] = task
-        case .cancelling:
-            entries[task.identifier] = task
-            task.cancel()
-        case .invalidated: break
-        }
+        if isInvalidated { return }
+        entries[task.identifier] = task
+        if isBeingCancelled { task.cancel() }
     }
 
     // Other modules call these, and not the settings' own methods: a call from there copies the whole structure.
@@ -456,10 +448,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     /// A background session cannot continue: its tasks have ended, or are about to end, with the error.
     func invalidate(_ session: URLSession, because error: any Error) {
         invalidationError = error
-        switch phase {
-        case .open, .finishing: cancelTasks(session)
-        case .cancelling, .invalidated: break
-        }
+        if !isBeingCancelled, !isInvalidated { cancelTasks(session) }
     }
 
     /// Cancels the tasks that wait for a connection first, then the others, in the order of their creation. Otherwise a
