@@ -73,12 +73,8 @@ struct CookieWriteQueue: Sendable {
     /// The largest number of cookies whose last deletions are known.
     private static let mostDeletions = 256
 
-    private enum State {
-        case idle
-        case writing([CookieEdit], [Waiter])
-    }
-
-    private var state = State.idle
+    /// The batch that is being written.
+    private var writing: (edits: [CookieEdit], waiters: [Waiter])?
     private var edits: [CookieEdit] = []
     private var waiters: [Waiter] = []
     /// The changes that may be missing from the stored cookies that are being read; nil at other times.
@@ -107,9 +103,7 @@ struct CookieWriteQueue: Sendable {
 
     /// The stored cookies are about to be read.
     mutating func beginReading() {
-        var pending = edits
-        if case .writing(let batch, _) = state { pending += batch }
-        unread = UnreadCookieEdits(pending)
+        unread = UnreadCookieEdits(edits + (writing?.edits ?? []))
     }
 
     /// The stored cookies were read. Returns the changes that may be missing from them.
@@ -139,35 +133,27 @@ struct CookieWriteQueue: Sendable {
             waiters.append(waiter)
             return false
         }
-        switch state {
-        case .idle: return true
-        case .writing(let batch, let current):
-            state = .writing(batch, current + [waiter])
-            return false
-        }
+        writing?.waiters.append(waiter)
+        return writing == nil
     }
 
     /// The next batch, whose write starts now; nil when a batch is already being written, or there is nothing to write.
     mutating func next() -> [CookieEdit]? {
-        guard case .idle = state, !edits.isEmpty else { return nil }
+        guard writing == nil, !edits.isEmpty else { return nil }
         compact()
-        let batch = edits
-        state = .writing(batch, waiters)
+        writing = (edits, waiters)
         (edits, waiters) = ([], [])
-        return batch
+        return writing?.edits
     }
 
     /// The batch was written, or the write failed. Returns the callers that waited for it. After a failure it returns
     /// all waiting callers, because the next batch may start much later.
     mutating func finish(_ error: (any Error)?) -> [Waiter] {
-        guard case .writing(let batch, var done) = state else { return [] }
-        state = .idle
-        if error != nil {
-            edits = batch + edits
-            done += waiters
-            waiters = []
-        }
-        return done
+        guard let (batch, done) = writing.take() else { return [] }
+        guard error != nil else { return done }
+        defer { waiters = [] }
+        edits = batch + edits
+        return done + waiters
     }
 }
 
