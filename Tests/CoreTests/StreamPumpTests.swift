@@ -80,7 +80,7 @@ private final class TirelessChannel: StreamChannel, @unchecked Sendable {
         return .bytes(count)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult {
+    func write(_ bytes: UnsafeRawBufferPointer) -> ByteStream.WriteResult {
         if let didWrite = didWrite.take() {
             didWrite(reads)
             input?.close()

@@ -89,7 +89,7 @@ final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // conf
         waitingBytes += bytes.count
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult { .wouldBlock }
+    func write(_ bytes: UnsafeRawBufferPointer) -> ByteStream.WriteResult { .wouldBlock }
 
     func finishWriting() {}
 

@@ -50,13 +50,7 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
 
     func unread(_ bytes: Data) { early = bytes + early }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult {
-        switch stream.write(bytes) {
-        case .bytes(let count): .bytes(count)
-        case .wouldBlock: .wouldBlock
-        case .failed(let error): .failed(error)
-        }
-    }
+    func write(_ bytes: UnsafeRawBufferPointer) -> ByteStream.WriteResult { stream.write(bytes) }
 
     func finishWriting() { stream.finishWriting() }
 
@@ -109,7 +103,7 @@ protocol StreamChannel: AnyObject {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult
     /// Takes back bytes that were read and not passed to the program: they are read first.
     func unread(_ bytes: Data)
-    func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult
+    func write(_ bytes: UnsafeRawBufferPointer) -> ByteStream.WriteResult
     /// Signals the peer that everything has been sent.
     func finishWriting()
     /// Hands over the connection, for a TLS handshake.
@@ -146,13 +140,5 @@ enum StreamReadResult {
     case wouldBlock
     /// The peer has sent everything.
     case end
-    case failed(any Error)
-}
-
-enum StreamWriteResult {
-    /// The number of bytes that were taken.
-    case bytes(Int)
-    /// No bytes were taken; the handler is notified when there is room.
-    case wouldBlock
     case failed(any Error)
 }
