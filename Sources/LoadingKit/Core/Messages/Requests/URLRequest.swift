@@ -70,43 +70,23 @@ public struct URLRequest: Sendable {
 
     /// The body, or nil when there is none or it is a stream. Setting it removes ``httpBodyStream``.
     public var httpBody: Data? {
-        get {
-            switch storage.body {
-            case .data(let data): data
-            case .none, .stream, .file: nil
-            }
-        }
+        get { if case .data(let data) = storage.body { data } else { nil } }
         set { unique.body = newValue.map { .data($0) } ?? .none }
     }
 
     /// The stream with the body, or nil. Setting it removes ``httpBody``.
     public var httpBodyStream: InputStream? {
-        get {
-            switch storage.body {
-            case .stream(let stream): stream
-            case .none, .data, .file: nil
-            }
-        }
+        get { if case .stream(let stream) = storage.body { stream } else { nil } }
         set { unique.body = newValue.map { .stream($0) } ?? .none }
     }
 
     /// The file with the body, or nil. Setting it removes ``httpBody`` and ``httpBodyStream``.
     package var bodyFile: BodyFile? {
-        get {
-            switch storage.body {
-            case .file(let file): file
-            case .none, .data, .stream: nil
-            }
-        }
+        get { if case .file(let file) = storage.body { file } else { nil } }
         set { unique.body = newValue.map { .file($0) } ?? .none }
     }
 
-    package var hasBody: Bool {
-        switch storage.body {
-        case .none: false
-        case .data, .stream, .file: true
-        }
-    }
+    package var hasBody: Bool { if case .none = storage.body { false } else { true } }
 
     /// The body's size in bytes; `NSURLSessionTransferSizeUnknown` for a stream without ``statedLength``, and for a
     /// file that was not measured.
