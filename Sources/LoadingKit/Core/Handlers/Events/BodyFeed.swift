@@ -18,7 +18,8 @@ final class BodyFeed: Sendable {
         var isReaderBehind = false
         /// Usually one. Each of several readers gets different pieces.
         var readers = Deque<UnsafeContinuation<Data?, any Error>>()
-        var end: Result<Void, any Error>?
+        /// Without a piece.
+        var end: Result<Data?, any Error>?
         /// How often the body has begun anew, and how often it had when the last piece was taken.
         var restarts = 0
         var restartsOfPiece = 0
@@ -68,31 +69,16 @@ final class BodyFeed: Sendable {
     /// How often the body had begun anew before the piece that was taken last.
     fileprivate var restartsOfPiece: Int { state.withLock { $0.restartsOfPiece } }
 
-    /// The data or the end that can be taken without waiting.
-    enum Waiting {
-        case piece(Data)
-        case nothing
-        case end((any Error)?)
-    }
-
-    /// Takes the next piece, on the loop. The source is not notified that there is room again.
-    func takeWaiting() -> Waiting {
-        state.withLock { state in
-            if let piece = Self.take(&state).0 { return .piece(piece) }
-            switch state.end {
-            case .success: return .end(nil)
-            case .failure(let error): return .end(error)
-            case nil: return .nothing
-            }
-        }
-    }
+    /// Takes the next piece or the end, which is no piece, on the loop; nil where there is neither. The source is not
+    /// notified that there is room again.
+    func takeWaiting() -> Result<Data?, any Error>? { state.withLock { Self.takePieceOrEnd(&$0).0 } }
 
     func finish(_ error: (any Error)?) {
         onDemand = nil
         onCancel = nil
         let readers = state.withLock { state -> Deque<UnsafeContinuation<Data?, any Error>> in
             guard state.end == nil else { return [] }
-            state.end = error.map { .failure($0) } ?? .success(())
+            state.end = if let error { .failure(error) } else { .success(nil) }
             return exchange(&state.readers, for: [])
         }
         for reader in readers {
@@ -140,28 +126,23 @@ final class BodyFeed: Sendable {
         return (piece, wakes)
     }
 
+    private static func takePieceOrEnd(_ state: inout State) -> (Result<Data?, any Error>?, wakes: Bool) {
+        let (piece, wakes) = take(&state)
+        if let piece { return (.success(piece), wakes) }
+        return (state.end, wakes)
+    }
+
     private func wait(_ continuation: UnsafeContinuation<Data?, any Error>) {
-        enum Outcome {
-            case piece(Data, wakes: Bool)
-            case end(Result<Void, any Error>)
-            case waits
+        let (taken, wakes) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+            let (taken, wakes) = Self.takePieceOrEnd(&state)
+            if taken == nil {
+                state.readers.append(continuation)
+                state.isReaderBehind = false
+            }
+            return (taken, wakes)
         }
-        let outcome = state.withLock { state -> Outcome in
-            let (piece, wakes) = Self.take(&state)
-            if let piece { return .piece(piece, wakes: wakes) }
-            if let end = state.end { return .end(end) }
-            state.readers.append(continuation)
-            state.isReaderBehind = false
-            return .waits
-        }
-        switch outcome {
-        case .piece(let data, let wakes):
-            if wakes { loop.perform { self.onDemand?() } }
-            continuation.resume(returning: data)
-        case .end(.success): continuation.resume(returning: nil)
-        case .end(.failure(let error)): continuation.resume(throwing: error)
-        case .waits: break
-        }
+        if wakes { loop.perform { self.onDemand?() } }
+        if let taken { continuation.resume(with: taken) }
     }
 }
 

@@ -232,11 +232,12 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
                 continue
             }
             switch feed.takeWaiting() {
-            case .piece(let piece): outer.pass { $0.receive(piece) }
-            case .nothing:
+            case .success(let piece?)?: outer.pass { $0.receive(piece) }
+            case .success(nil)?: return endPassing(response, nil)
+            case .failure(let error)?: return endPassing(response, error)
+            case nil:
                 isFeedDrained = true
                 return
-            case .end(let result): return endPassing(response, result)
             }
         }
     }
