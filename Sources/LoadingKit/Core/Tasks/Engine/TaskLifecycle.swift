@@ -60,15 +60,12 @@ struct TaskLifecycle {
     }
 
     mutating func cancel() -> Action {
+        let action = Action.cancel(hasStarted: hasStarted)
         switch phase {
-        case .suspended(_, let hasStarted):
+        case .suspended, .running:
             phase = .canceling
             wasCancelled = true
-            return .cancel(hasStarted: hasStarted)
-        case .running:
-            phase = .canceling
-            wasCancelled = true
-            return .cancel(hasStarted: true)
+            return action
         case .canceling, .completed:
             return .none
         }

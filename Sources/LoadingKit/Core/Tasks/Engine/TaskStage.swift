@@ -101,23 +101,17 @@ struct TaskStage {
 
     /// The preparation is complete. Returns whether to load now: not while the task is suspended.
     mutating func requestIsPrepared(_ request: URLRequest) -> Bool {
-        switch step {
-        case .preparing:
-            guard hold.contains(.suspended) else { return true }
-            step = .postponed(request)
-            return false
-        case .new, .waitingForBeginDate, .postponed, .waitingForNetwork, .loading, .ended: return false
-        }
+        guard case .preparing = step else { return false }
+        guard hold.contains(.suspended) else { return true }
+        step = .postponed(request)
+        return false
     }
 
     /// The handler is about to start; false where it must not.
     mutating func beginLoading(_ handler: any LoopHandler) -> Bool {
-        switch step {
-        case .preparing:
-            step = .loading(handler, .running)
-            return true
-        case .new, .waitingForBeginDate, .postponed, .waitingForNetwork, .loading, .ended: return false
-        }
+        guard case .preparing = step else { return false }
+        step = .loading(handler, .running)
+        return true
     }
 
     /// The postponed request, where the task is not suspended. The task is preparing from then on.
