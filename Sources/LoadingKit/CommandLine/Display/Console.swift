@@ -39,7 +39,7 @@ final class Console: Sendable {
     }
 
     /// A failure is ignored, because it would have to be reported on standard error.
-    private func send(_ text: String) { _ = DescriptorWriter(descriptor).write(Array(text.utf8)) }
+    private func send(_ text: String) { _ = writeAll(Array(text.utf8), to: descriptor) }
 }
 
 /// Text for standard output.
@@ -47,7 +47,7 @@ enum StandardOutput {
     /// Returns false where the reader has closed the pipe, which is no failure.
     @discardableResult
     static func write(_ text: String) throws(ToolFailure) -> Bool {
-        guard let code = DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8)) else { return true }
+        guard let code = writeAll(Array(text.utf8), to: STDOUT_FILENO) else { return true }
         guard code == EPIPE else { throw .writing("standard output", code) }
         return false
     }

@@ -37,7 +37,7 @@ struct PageFile {
     func write(_ bytes: [UInt8]) throws(ToolFailure) {
         let opened = descriptor ?? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw .writing(path, errno) }
-        let code = DescriptorWriter(opened).write(bytes)
+        let code = writeAll(bytes, to: opened)
         // Some file systems report write errors only here.
         let closing = close(opened) == 0 || errno == EINTR ? nil : errno
         if let code = code ?? closing { throw .writing(path, code) }

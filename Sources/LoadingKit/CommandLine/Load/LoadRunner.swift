@@ -96,7 +96,7 @@
                 return try file.finish()
             }
             let shown = isatty(STDOUT_FILENO) == 1 ? Data(VisibleText.escaped([UInt8](bytes)[...])) : bytes
-            if let code = DescriptorWriter(STDOUT_FILENO).write(shown) { throw .writing("standard output", code) }
+            if let code = writeAll(shown, to: STDOUT_FILENO) { throw .writing("standard output", code) }
         }
 
         /// A progress line would disturb the displayed lines of a body.

@@ -11,7 +11,7 @@ final class OrderedOutput: @unchecked Sendable {  // used only on the transfers'
         var whenTurnComes: (() -> Void)?
     }
 
-    private let writer: DescriptorWriter
+    private let descriptor: Int32
     private var order: ArraySlice<Int>
     private var waiting: [Int: Waiting] = [:]
     private var failure: ToolFailure?
@@ -19,7 +19,7 @@ final class OrderedOutput: @unchecked Sendable {  // used only on the transfers'
     private(set) var isAtLineStart = true
 
     init(_ descriptor: Int32, _ order: [Int]) {
-        writer = DescriptorWriter(descriptor)
+        self.descriptor = descriptor
         self.order = order[...]
     }
 
@@ -63,7 +63,7 @@ final class OrderedOutput: @unchecked Sendable {  // used only on the transfers'
         if let failure { throw failure }
         guard let last = data.last else { return }
         isAtLineStart = last == UInt8(ascii: "\n")
-        guard let code = writer.write(data) else { return }
+        guard let code = writeAll(data, to: descriptor) else { return }
         let failure = ToolFailure.writing("standard output", code)
         self.failure = failure
         throw failure

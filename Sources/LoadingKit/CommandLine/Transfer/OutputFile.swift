@@ -34,7 +34,7 @@ final class OutputFile: @unchecked Sendable {  // used on the transfers' queue, 
 
     func write(_ data: Data) throws(ToolFailure) {
         let descriptor = try openDescriptor()
-        if let code = DescriptorWriter(descriptor).write(data) { throw .writing(path, code) }
+        if let code = writeAll(data, to: descriptor) { throw .writing(path, code) }
     }
 
     private func openDescriptor() throws(ToolFailure) -> Int32 {
@@ -83,28 +83,21 @@ final class OutputFile: @unchecked Sendable {  // used on the transfers' queue, 
     }
 }
 
-/// Writes all given bytes to a file descriptor, blocking.
-struct DescriptorWriter {
-    private let descriptor: Int32
-
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-    /// Nil, or the error's number.
-    func write(_ bytes: some ContiguousBytes) -> Int32? {
-        bytes.withUnsafeBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                if count >= 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-                } else if errno == EAGAIN {
-                    waitUntilReady(descriptor, for: POLLOUT)
-                } else if errno != EINTR {
-                    return errno
-                }
+/// Writes all given bytes to a file descriptor, blocking. Returns nil, or the error's number.
+func writeAll(_ bytes: some ContiguousBytes, to descriptor: Int32) -> Int32? {
+    bytes.withUnsafeBytes { bytes in
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = write(descriptor, rest.baseAddress, rest.count)
+            if count >= 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            } else if errno == EAGAIN {
+                waitUntilReady(descriptor, for: POLLOUT)
+            } else if errno != EINTR {
+                return errno
             }
-            return nil
         }
+        return nil
     }
 }
 

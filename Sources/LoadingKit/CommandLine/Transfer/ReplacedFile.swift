@@ -23,7 +23,7 @@ enum ReplacedFile {
             guard [EACCES, EPERM, ENAMETOOLONG, EROFS].contains(code) else { throw .writing(path, code) }
             return try writeInPlace(bytes, to: path)
         }
-        var failure = DescriptorWriter(descriptor).write(bytes)
+        var failure = writeAll(bytes, to: descriptor)
         // The mode comes last: a change of the group clears bits of it.
         if failure == nil, exists,
             fchown(descriptor, uid_t.max, status.st_gid) != 0 || fchmod(descriptor, status.st_mode & 0o7777) != 0

@@ -11,9 +11,9 @@ enum PasswordPrompt {
                 .usage, "-u \(user) has no password, and there is no terminal to ask for it: use NAME:PASSWORD")
         }
         defer { silence.end() }
-        _ = DescriptorWriter(descriptor).write(Array("Password of \(PlainText.line(user)): ".utf8))
+        _ = writeAll(Array("Password of \(PlainText.line(user)): ".utf8), to: descriptor)
         let line = readLine(descriptor)
-        _ = DescriptorWriter(descriptor).write([UInt8(ascii: "\n")])
+        _ = writeAll([UInt8(ascii: "\n")], to: descriptor)
         return line
     }
 
