@@ -47,19 +47,9 @@
     }
 #endif
 
-extension Optional {
-    /// Replaces the value, and returns the old one. What a lock guards may be a program's object, whose release runs the
-    /// program's code: the old value is released after the lock.
-    @inlinable  // each load calls it; without the type a copy costs 100 instructions
-    package mutating func exchange(for new: Wrapped?) -> Wrapped? {
-        let old = self
-        self = new
-        return old
-    }
-}
-
-/// Replaces a value, and returns the old one.
-@inlinable
+/// Replaces a value, and returns the old one. What a lock guards may be a program's object, whose release runs the
+/// program's code: the old value is released after the lock.
+@inlinable  // each load calls it; without the type a copy costs 100 instructions
 package func exchange<Value>(_ value: inout Value, for new: Value) -> Value {
     let old = value
     value = new

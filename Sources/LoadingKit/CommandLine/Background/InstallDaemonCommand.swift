@@ -16,7 +16,7 @@
                 try DaemonProgram.find(
                     ProcessInfo.processInfo.environment.merging(daemon.map { ["LOADKITD": $0] } ?? [:]) { $1 })
             }
-            let folder = try UnitFolder()
+            let folder = UnitFolder()
             try folder.write(UnitFiles(daemon: program.path))
             // systemd's takes over what one does that a program has started.
             try await reportingDaemon { try await DaemonAccess().endDaemon() }
@@ -42,7 +42,7 @@
             abstract: "Takes back what install did. Transfers go on when a program uses background sessions.")
 
         func run() async throws {
-            let folder = try UnitFolder()
+            let folder = UnitFolder()
             let manager = ServiceManager()
             _ = manager.run([["disable", "--now", UnitFiles.socketName, UnitFiles.serviceName]])
             guard try folder.remove() else {

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitCore
 
 /// The units by which systemd starts the daemon: when a program connects, and when the user logs in, so that unfinished
 /// transfers continue.
@@ -37,13 +38,11 @@ struct UnitFolder: Hashable {
     let path: String
 
     /// `$XDG_CONFIG_HOME/systemd/user`, or below `~/.config`.
-    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
         if let named = environment["XDG_CONFIG_HOME"], named.hasPrefix("/") {
             path = named + "/systemd/user"
-        } else if let home = environment["HOME"], home.hasPrefix("/") {
-            path = home + "/.config/systemd/user"
         } else {
-            throw ToolFailure(.writeError, "neither XDG_CONFIG_HOME nor HOME says where units go")
+            path = HomeFolder.path(environment) + "/.config/systemd/user"
         }
     }
 

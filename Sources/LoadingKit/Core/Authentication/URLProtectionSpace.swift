@@ -4,18 +4,18 @@ import Foundation
 ///
 /// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are equal. Instances are immutable.
 open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // set before it is shared
-    /// What the space was made with. Spaces are compared and hashed by it, whatever a subclass returns.
-    private struct Parts: Hashable {
+    /// What the space was made with. Spaces are compared, hashed and stored by it, whatever a subclass returns.
+    package struct Parts: Hashable {
         /// The protocol of a server, or the type of a proxy.
-        let kind: String?
-        let isOfProxy: Bool
-        let realm: String?
-        let host: String
-        let port: Int
-        let authenticationMethod: String
+        package let kind: String?
+        package let isOfProxy: Bool
+        package let realm: String?
+        package let host: String
+        package let port: Int
+        package let authenticationMethod: String
     }
 
-    private let parts: Parts
+    package let parts: Parts
     private var acceptedNames: [Data]?
     private var trust: ServerTrust?
 

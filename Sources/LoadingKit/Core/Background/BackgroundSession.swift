@@ -87,7 +87,7 @@ package final class BackgroundSession: SessionBackground, @unchecked Sendable { 
     }
 
     private func endAttachment(isAttached now: Bool) {
-        if isAttached.withLock({ $0.exchange(for: now) }) == nil { attachment.leave() }
+        if isAttached.withLock({ exchange(&$0, for: now) }) == nil { attachment.leave() }
     }
 
     /// Passes a task to the performer of transfers.

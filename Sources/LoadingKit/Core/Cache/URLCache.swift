@@ -80,7 +80,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
             }
         }
         set {
-            let old = programCache.withLock { $0.exchange(for: newValue) }
+            let old = programCache.withLock { exchange(&$0, for: newValue) }
             withExtendedLifetime(old) {}  // so that it is not destroyed while the lock is held
         }
     }

@@ -396,7 +396,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
 
     var isInvalidated: Bool { if case .invalidated = phase { true } else { false } }
 
-    /// Whether the program has invalidated the session and cancelled its tasks.
+    /// Whether the session's tasks are being cancelled, and no new ones start.
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
 
     /// The number of network changes that the monitor has counted. The first call makes it count. On the loop.
@@ -448,7 +448,7 @@ package final class SessionCore: LiveSession, @unchecked Sendable {  // confined
     /// A background session cannot continue: its tasks have ended, or are about to end, with the error.
     func invalidate(_ session: URLSession, because error: any Error) {
         invalidationError = error
-        if !isBeingCancelled, !isInvalidated { cancelTasks(session) }
+        if !isInvalidated { cancelTasks(session) }
     }
 
     /// Cancels the tasks that wait for a connection first, then the others, in the order of their creation. Otherwise a

@@ -16,7 +16,7 @@ package final class StoreLog: Sendable {
 
     package static func use(_ logger: Logger) {
         // The former logger is destroyed after the lock is released: its handler is the program's.
-        withExtendedLifetime(sessionLogger.withLock { $0.exchange(for: logger) }) {}
+        withExtendedLifetime(sessionLogger.withLock { exchange(&$0, for: logger) }) {}
     }
 
     /// Logs the first warning, and none after it: further warnings would repeat the same failure.

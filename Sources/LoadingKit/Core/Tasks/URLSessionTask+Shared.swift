@@ -91,7 +91,7 @@ extension URLSessionTask {
             let wasCancelled = heedsCancellation && error == nil && lifecycle.wasCancelled
             let ending: (any Error)? =
                 wasCancelled ? URLError(URLError(.cancelled), url: currentRequest?.url) : error
-            let former = self.error.exchange(for: ending)
+            let former = exchange(&self.error, for: ending)
             lifecycle.complete()
             return (true, former)
         }

@@ -274,20 +274,20 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// after the task's end.
     open internal(set) var currentRequest: URLRequest? {
         get { shared.withLock { $0.currentRequest } }
-        set { withExtendedLifetime(shared.withLock { $0.currentRequest.exchange(for: newValue) }) {} }
+        set { withExtendedLifetime(shared.withLock { exchange(&$0.currentRequest, for: newValue) }) {} }
     }
 
     /// The delegate has replaced the request when the task's date had come.
     func replaceRequest(by next: URLRequest) {
         currentRequest = next
         firstURL = next.url
-        withExtendedLifetime(shared.withLock { $0.begunRequest.exchange(for: next) }) {}
+        withExtendedLifetime(shared.withLock { exchange(&$0.begunRequest, for: next) }) {}
     }
 
     /// The response's head, once it was received.
     open internal(set) var response: URLResponse? {
         get { shared.withLock { $0.response } }
-        set { withExtendedLifetime(shared.withLock { $0.response.exchange(for: newValue) }) {} }
+        set { withExtendedLifetime(shared.withLock { exchange(&$0.response, for: newValue) }) {} }
     }
 
     /// The task's error; nil while it is running and when it succeeded.
@@ -297,7 +297,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// it until the task's end was reported to it; from then on it is nil.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { shared.withLock { $0.delegate } }
-        set { withExtendedLifetime(shared.withLock { $0.delegate.exchange(for: newValue) }) {} }
+        set { withExtendedLifetime(shared.withLock { exchange(&$0.delegate, for: newValue) }) {} }
     }
 
     /// Whether the delegate gets the body piece by piece, as it is received. Set it before the task is resumed.

@@ -190,7 +190,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     /// It can be set, as in FoundationNetworking; this only changes the value that is read here.
     open override var error: (any Error)? {
         get { super.error }
-        set { withExtendedLifetime(shared.withLock { $0.error.exchange(for: newValue) }) {} }
+        set { withExtendedLifetime(shared.withLock { exchange(&$0.error, for: newValue) }) {} }
     }
 
     override func loadDidEnd(_ error: (any Error)?) { link?.end(error) }

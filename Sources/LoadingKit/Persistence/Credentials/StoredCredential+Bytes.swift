@@ -36,12 +36,13 @@
 
     extension ByteWriter {
         mutating func put(_ space: URLProtectionSpace) {
-            put(space.isProxy())
-            put(space.host)
-            put(Int64(space.port))
-            put(space.isProxy() ? space.proxyType : space.protocol) { $0.put($1) }
-            put(space.realm) { $0.put($1) }
-            put(space.authenticationMethod)
+            let parts = space.parts
+            put(parts.isOfProxy)
+            put(parts.host)
+            put(Int64(parts.port))
+            put(parts.kind) { $0.put($1) }
+            put(parts.realm) { $0.put($1) }
+            put(parts.authenticationMethod)
         }
     }
 

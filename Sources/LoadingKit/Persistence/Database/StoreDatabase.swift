@@ -212,7 +212,7 @@
 
         /// The former connection is closed by its last user. Closing may write, so it happens without the lock.
         private func replaceConnection(by new: Connection?) {
-            withExtendedLifetime(connection.withLock { $0.exchange(for: new) }) {}
+            withExtendedLifetime(connection.withLock { exchange(&$0, for: new) }) {}
         }
 
         /// The open connection, unless its file is gone or was replaced: a user may clear a folder of caches, and

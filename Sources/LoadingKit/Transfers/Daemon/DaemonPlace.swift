@@ -23,7 +23,10 @@ package struct DaemonPlace: Hashable, Sendable {
             guard let owner = owner(ofFolder: named) else {
                 throw DaemonError("XDG_RUNTIME_DIR names no folder: \(named). \(alternative)")
             }
-            if [geteuid(), 0].contains(owner) { return DaemonPlace(folder: named + "/loadkit") }
+            // Services have one of root's, which others may enter.
+            if owner == geteuid() || owner == 0 && access(named, X_OK) == 0 {
+                return DaemonPlace(folder: named + "/loadkit")
+            }
         }
         let usual = "\(usualFolders)/\(geteuid())"
         var status = stat()

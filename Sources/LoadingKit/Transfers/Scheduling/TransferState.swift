@@ -186,7 +186,8 @@ struct TransferState: Equatable, Sendable {
         return [.complete]
     }
 
-    /// The complete file is at its destination. An attempt that has just begun may find it there, from an earlier one.
+    /// The whole content is in its file. An attempt that has just begun may find that file at its destination, where an
+    /// earlier attempt has put it.
     mutating func didComplete() -> [Action] {
         guard isLive else { return [] }
         phase = .over

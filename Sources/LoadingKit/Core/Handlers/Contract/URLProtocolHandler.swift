@@ -43,13 +43,13 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// Receives the load's events. Its methods may be called from any thread; events after the end are dropped.
     open var client: (any URLProtocolClient)? {
         get { state.withLock { $0.client } }
-        set { withExtendedLifetime(state.withLock { $0.client.exchange(for: newValue) }) {} }
+        set { withExtendedLifetime(state.withLock { exchange(&$0.client, for: newValue) }) {} }
     }
 
     /// The task that the load belongs to.
     open var task: URLSessionTask? {
         get { state.withLock { $0.task } }
-        set { withExtendedLifetime(state.withLock { $0.task.exchange(for: newValue) }) {} }
+        set { withExtendedLifetime(state.withLock { exchange(&$0.task, for: newValue) }) {} }
     }
 
     /// Makes a handler for a request.
@@ -118,7 +118,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     func attach(to task: URLSessionTask, _ client: HandlerClient) {
         // Objects of the program are released after the lock.
         let gone = state.withLock { state in
-            (state.client.exchange(for: client), state.task.exchange(for: task), state.link.exchange(for: client))
+            (exchange(&state.client, for: client), exchange(&state.task, for: task), exchange(&state.link, for: client))
         }
         withExtendedLifetime(gone) {}
     }

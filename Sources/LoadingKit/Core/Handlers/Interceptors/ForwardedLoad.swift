@@ -299,7 +299,7 @@ final class ForwardedLoad: ForwardingReceiver, @unchecked Sendable {  // confine
 
     /// A reader that sees that the body begins anew finds the response.
     private func beginAnew(with response: URLResponse) {
-        let former = later.withLock { $0.exchange(for: response) }
+        let former = later.withLock { exchange(&$0, for: response) }
         withExtendedLifetime(former) {}
         feed.dropWaiting()
     }

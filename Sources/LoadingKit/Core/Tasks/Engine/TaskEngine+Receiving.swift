@@ -14,7 +14,7 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
         let (hasProgress, former) = task.shared.withLock { shared in
             shared.expectedToReceive = response.expectedContentLength
-            return (shared.progress != nil, shared.response.exchange(for: response))
+            return (shared.progress != nil, exchange(&shared.response, for: response))
         }
         withExtendedLifetime(former) {}
         if hasProgress { task.updateProgress() }
