@@ -60,6 +60,46 @@ import Testing
         #expect(memory.knows(Self.site(count)))
     }
 
+    /// A scheme of a program's own that authenticates connections.
+    private struct ConnectionScheme: HTTPAuthenticationScheme {
+        static let name = "Connection"
+        static let authenticationMethod = "ConnectionMethod"
+        static let bindsToConnection = true
+        let realm: String? = nil
+        let strength = 1
+        let folders: [String]
+
+        init(_ folders: [String]) { self.folders = folders }
+
+        init?(_ challenge: HTTPAuthenticationChallenge) { nil }
+
+        func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? { nil }
+
+        func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
+
+        func paths(around path: String) -> [String] { folders }
+    }
+
+    /// A user whose credential has left the storage is no longer the user of connections, whether or not the scheme has
+    /// folders.
+    @Test(arguments: [[], ["/"], ["/elsewhere/"]] as [[String]]) func usersOfConnections(folders: [String]) throws {
+        let storage = URLCredentialStorage()
+        let memory = AuthenticationMemory(storage)
+        var gone: [AuthenticationSite] = []
+        memory.connectionUserDidGo = { gone.append($0) }
+        let site = Self.site(0)
+        let space = site.space(realm: nil, method: ConnectionScheme.authenticationMethod, proxyType: "")
+        storage.set(Self.user, for: space)
+        memory.willAuthenticateConnection(to: site, as: Self.user, isOfURL: false)
+        memory.remember(ConnectionScheme(folders), Self.user, for: "/", in: space, at: site)
+        #expect((memory.credential(forTarget: "/", at: site, named: nil) != nil) == (folders == ["/"]))
+        #expect(gone.isEmpty && memory.knows(site) && memory.connectionIdentity(at: Self.origin(0)) != .several)
+        storage.remove(Self.user, for: space)
+        for _ in 0..<2 { #expect(memory.credential(forTarget: "/", at: site, named: nil) == nil) }
+        #expect(gone == [site] && !memory.knows(site))
+        #expect(memory.connectionIdentity(at: Self.origin(0)) == .several)
+    }
+
     /// FTP keeps its credentials in the same way.
     @Test func dictionaries() {
         var dictionary: [Int: String] = [:]

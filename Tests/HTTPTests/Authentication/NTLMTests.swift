@@ -147,6 +147,28 @@ import Testing
         #expect(ntlm.seen.snapshot == connections.flatMap { ["\($0) 0 ", "\($0) 1 ", "\($0) 3 "] })
     }
 
+    /// After the program has removed or replaced a credential in its storage, no request goes over a connection that it
+    /// has authenticated.
+    @Test(arguments: [false, true]) func theCredentialGoes(isReplaced: Bool) async throws {
+        let ntlm = NTLMServer()
+        let answerer = SessionChallengeAnswerer("D\\u", "p")
+        let storage = URLCredentialStorage()
+        try await Self.withServer(ntlm, answerer, { $0.urlCredentialStorage = storage }) { session, server in
+            for path in ["/a", "/b"] { #expect(await session.outcome(server, path) == .ok("in")) }
+            let space = try #require(answerer.challenges.snapshot.first).protectionSpace
+            let credential = try #require(storage.credentials(for: space)?["D\\u"])
+            if isReplaced {
+                storage.set(URLCredential(user: "D\\u", password: "q", persistence: .forSession), for: space)
+            } else {
+                storage.remove(credential, for: space)
+            }
+            for path in ["/c", "/d"] { #expect(await session.outcome(server, path) == .ok("in")) }
+        }
+        let connections = (0..<2).flatMap { ["\($0) 0 ", "\($0) 1 ", "\($0) 3 ", "\($0) 0 "] }
+        #expect(ntlm.seen.snapshot == connections)
+        #expect(answerer.seen.count == 2)
+    }
+
     /// NTLM cannot be used over HTTP/2, as a connection's streams may be of several users.
     @Test func neverOverHTTP2() async throws {
         let ntlm = NTLMServer()

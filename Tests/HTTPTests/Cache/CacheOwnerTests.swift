@@ -345,6 +345,29 @@ import Testing
         }
     }
 
+    /// After the program has removed the credential of its connections, no stored response to their user is used.
+    @Test func theCredentialOfConnectionsGoes() async throws {
+        let ntlm = NTLMServer()
+        try await Self.withServer({ request in
+            let response = try ntlm.route(request)
+            return response.status == 200 ? response.adding("Cache-Control", "private, max-age=1000") : response
+        }) { server, cache in
+            let (answerer, storage) = (SessionChallengeAnswerer("D\\u", "p"), URLCredentialStorage())
+            let session = makeSession(delegate: answerer) {
+                $0.urlCache = cache
+                $0.urlCredentialStorage = storage
+            }
+            defer { session.invalidateAndCancel() }
+            for path in ["/a", "/b", "/b"] { #expect(await session.outcome(server, path) == .ok("in")) }
+            // Three for the first response, one for the second.
+            #expect(ntlm.seen.count == 4)
+            let space = try #require(answerer.challenges.snapshot.first).protectionSpace
+            storage.remove(try #require(storage.credentials(for: space)?["D\\u"]), for: space)
+            #expect(await session.outcome(server, "/b") == .ok("in"))
+            #expect(ntlm.seen.count == 7)
+        }
+    }
+
     /// A response from a server whose certificate failed, and which the delegate accepted, is not stored.
     @Test func untrustedServers() async throws {
         let authority = try CertificateAuthority()

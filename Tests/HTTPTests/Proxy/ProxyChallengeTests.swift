@@ -328,6 +328,30 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -"])
     }
 
+    /// After the program has removed the credential, no request goes over a connection that it has authenticated to the
+    /// proxy.
+    @Test func theCredentialOfNTLMGoes() async throws {
+        let token = Data(NTLMServer.challenge).base64EncodedString()
+        let script: [ScriptedPeer.Step] = [
+            .expectRequest, Self.refusal("NTLM"), .expectRequest, Self.refusal("NTLM \(token)"),
+            .forever([.expectRequest, .respond("in")]),
+        ]
+        let peer = try ScriptedPeer(script)
+        defer { peer.stop() }
+        let (answerer, storage) = (SessionChallengeAnswerer("D\\u", "p"), URLCredentialStorage())
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer, storage: storage)
+            defer { session.invalidateAndCancel() }
+            let request = try Self.request("http://h.example/")
+            for _ in 0..<2 { #expect(await session.outcome(request) == .ok("in")) }
+            let space = try #require(answerer.challenges.snapshot.first).protectionSpace
+            storage.remove(try #require(storage.credentials(for: space)?["D\\u"]), for: space)
+            #expect(await session.outcome(request) == .ok("in"))
+            #expect(peer.requests.snapshot.map(\.connection) == [0, 0, 0, 0, 1, 1, 1])
+        }
+        #expect(answerer.seen.count == 2)
+    }
+
     /// Concurrent requests through one proxy lead to one challenge. The timeouts of those that wait are suspended.
     @Test(arguments: ["http", "https"]) func onlyOneAsks(scheme: String) async throws {
         let authority = try CertificateAuthority()

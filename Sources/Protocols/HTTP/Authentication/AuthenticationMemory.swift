@@ -60,6 +60,8 @@ final class AuthenticationMemory {
     private var connections: [Origin: ConnectionIdentity] = [:]
     /// Whether there were more origins than are kept. An identity that comes later is not known to be the only one.
     private var hasForgottenOrigins = false
+    /// Called when a credential is no longer current that has authenticated connections to the server or the proxy.
+    var connectionUserDidGo: ((AuthenticationSite) -> Void)?
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
 
@@ -108,6 +110,8 @@ final class AuthenticationMemory {
 
     /// The credential that is remembered for a target: the one with the longest path that is a prefix of the target.
     func credential(forTarget target: String, at site: AuthenticationSite, named: URLCredential?) -> Known? {
+        // Requests on the connections that these credentials have authenticated are sent without them.
+        for entry in entries[site] ?? [] where type(of: entry.scheme).bindsToConnection { _ = isCurrent(entry, site) }
         // Bytes, not characters: there may be thousands of paths, which are compared for each request.
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         var best: (entry: Entry, length: Int)?
@@ -192,6 +196,11 @@ final class AuthenticationMemory {
         let stored = entry.credential.user.flatMap { storage?.credentials(for: entry.space)?[$0] }
         if stored == entry.credential { return true }
         forget(entry.credential, in: entry.space, at: site)
+        if type(of: entry.scheme).bindsToConnection {
+            // Responses that are on their way are still for the former user.
+            if case .server(let origin) = site { set(.several, origin) }
+            connectionUserDidGo?(site)
+        }
         return false
     }
 }

@@ -44,6 +44,7 @@ final class HTTPSession: SessionResource {
         authenticationSchemes = core.settings.authenticationSchemes + Self.builtInSchemes
         connector = core.makeConnector()
         events = core.events
+        authentication.connectionUserDidGo = { [weak self] in self?.retireConnections(authenticatedBy: $0) }
     }
 
     deinit { decodeBuffer.deallocate() }
@@ -116,6 +117,19 @@ final class HTTPSession: SessionResource {
             site: site, proxyType: proxyType, request: request, givenCredential: credential,
             schemes: authenticationSchemes, memory: authentication, turns: authenticationTurns,
             storage: settings.credentialStorage, task: task)
+    }
+
+    /// The program has removed or replaced the credential of these connections. Later requests open new ones. A tunnel
+    /// stays: the proxy authenticates the client before the tunnel is open.
+    private func retireConnections(authenticatedBy site: AuthenticationSite) {
+        for record in origins.all.flatMap(\.routes) {
+            let isAuthenticated =
+                switch site {
+                case .server(let origin): record.route.origin == origin
+                case .proxy(let proxy): record.route.isForwarded && record.route.proxy == proxy
+                }
+            if isAuthenticated { record.pool?.retireAll() }
+        }
     }
 
     // MARK: Connections
