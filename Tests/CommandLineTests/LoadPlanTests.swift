@@ -493,6 +493,26 @@ import Testing
         #expect((type(of: storage) == HTTPCookieStorage.self) == (urls.allSatisfy { !$0.hasPrefix("http:") }))
     }
 
+    /// URLs with a cookie of `-b` that is too long for a storage, and how often it is sent to the host with and without
+    /// TLS.
+    static let longCookieRows: [(urls: [String], counts: [Int])] = [
+        (["https://h/"], [1, 0]), (["wss://h/"], [1, 0]), (["http://h/"], [1, 1]),
+        (["https://h/", "http://h/"], [1, 1]), (["https://other/"], [0, 0]),
+    ]
+
+    @Test(arguments: longCookieRows) func longCookies(_ urls: [String], _ counts: [Int]) throws {
+        let configuration = try Self.plan(["-b", "a=" + String(repeating: "x", count: 5000)] + urls).configuration
+        let storage = try #require(configuration.httpCookieStorage)
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let found = Recorder<Int>()
+        for url in ["https://h/", "http://h/"] {
+            let task = session.dataTask(with: try #require(URL(string: url)))
+            storage.getCookiesFor(task) { found.append($0?.count ?? 0) }
+        }
+        #expect(found.snapshot == counts)
+    }
+
     /// Options of curl's that change nothing are accepted.
     @Test(arguments: AcceptedOption.allCases) func accepted(_ option: AcceptedOption) throws {
         let name = option == .http09 ? "http0.9" : option.rawValue

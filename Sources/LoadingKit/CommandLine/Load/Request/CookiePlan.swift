@@ -90,7 +90,10 @@
             guard let url = task.currentRequest?.url else { return completionHandler(nil) }
             let stored = cookies(for: url) ?? []
             let names = Set(stored.map(\.name))
-            completionHandler(stored + (given[url.cookieHost] ?? []).filter { !names.contains($0.name) })
+            let others = (given[url.cookieHost] ?? []).filter {
+                !names.contains($0.name) && (!$0.isSecure || url.isSecureForCookies)
+            }
+            completionHandler(stored + others)
         }
     }
 
