@@ -385,7 +385,7 @@ import Testing
             _ = await session.allTasks
             async let second = session.outcome(peer.request(method: method))
             try await waitUntil { await !session.allTasks.isEmpty }
-            for _ in 0..<10 {
+            for _ in 0..<16 {
                 time.advance(by: .seconds(3))
                 _ = await session.allTasks
             }

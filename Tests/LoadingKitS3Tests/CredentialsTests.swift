@@ -312,7 +312,7 @@ import Testing
         // So does one that is not supported: the machine's role is not the program's. Keys are used in its place.
         let identity = ["AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_ROLE_ARN": "arn:aws:iam::1:role/x"]
         let unsupported = endpoint.merging(identity) { $1 }
-        let reason = "it has AWS_WEB_IDENTITY_TOKEN_FILE, which is not supported; export keys for it instead"
+        let reason = "it has AWS_WEB_IDENTITY_TOKEN_FILE, which is not supported; export keys for it, or name a profile"
         await #expect(throws: S3CredentialsError.failed(source: "the environment", reason: reason)) {
             try await S3CredentialsChain(environment: unsupported).credentials()
         }

@@ -192,6 +192,9 @@ struct MachineRun {
             open + [("[opened]", "LIST"), ("150 go", "begin 0 -1 false"), ("[ended]", "wait"), ("226 ok", "finish")]
         try run(Self.plain + enter + list + [("[begin]", "EPSV")] + list, .list, "/a/b/")
         try run(Self.plain + enter + open + [("[opened]", "LIST"), ("550 ?", "fail noSuchFile")], .list, "/a/b/")
+        try run(
+            Self.plain + enter + open + [("[opened]", "LIST"), ("450 Permission denied", "fail noSuchFile")], .list,
+            "/a/b/")
         for reply in ["450 ?", "550 No files found"] {
             try run(Self.plain + enter + open + [("[opened]", "LIST"), (reply, "finish")], .list, "/a/b/")
             try run(Self.rich + enter + open + [("[opened]", "MLSD"), (reply, "finish")], .list, "/a/b/")

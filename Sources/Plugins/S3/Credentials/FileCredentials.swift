@@ -4,7 +4,7 @@ import Foundation
 /// set.
 ///
 /// An environment with `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN` in place of keys, as on EKS, is refused with an
-/// error that states this.
+/// error that states this, unless `AWS_PROFILE` names a profile.
 public struct S3EnvironmentCredentials: S3CredentialsProvider {
     private let environment: HiddenEnvironment
 
@@ -16,12 +16,12 @@ public struct S3EnvironmentCredentials: S3CredentialsProvider {
     /// The variables' values.
     public func credentials() async throws -> S3Credentials {
         guard let identifier = environment["AWS_ACCESS_KEY_ID"] else {
-            // The program has a role of its own: a chain must not go on to the machine's role.
+            // The program has a role of its own: a chain must not go on to the machine's role, only to a named profile.
             let name = "AWS_WEB_IDENTITY_TOKEN_FILE"
-            if environment[name] != nil, environment["AWS_ROLE_ARN"] != nil {
+            if environment[name] != nil, environment["AWS_ROLE_ARN"] != nil, environment["AWS_PROFILE"] == nil {
                 throw S3CredentialsError.failed(
                     source: "the environment",
-                    reason: "it has \(name), which is not supported; export keys for it instead")
+                    reason: "it has \(name), which is not supported; export keys for it, or name a profile")
             }
             throw S3CredentialsError.notConfigured("the environment has no AWS_ACCESS_KEY_ID")
         }

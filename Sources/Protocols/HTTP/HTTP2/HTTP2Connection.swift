@@ -275,7 +275,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Reports once for all streams that end together. When a session cancels its tasks, a cancelled request is thus
     /// not replaced by another that is about to be cancelled.
     func reportSlotsLater() {
-        guard life.planReport() else { return }
+        guard life.planReport() || timers.report != nil else { return }
+        timers.report?.cancel()
+        timers.report = nil
         loop.executeLater { [self] in
             if life.takeReport() { streamDidEnd() }
         }

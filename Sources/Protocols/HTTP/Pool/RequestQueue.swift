@@ -65,12 +65,9 @@ struct RequestQueue: Sendable {
 
     /// Removes those that are no longer queued, and second mentions of those that are.
     private mutating func pruneFresh() {
-        guard fresh.count > 2 * queuedCount + 8 else { return }
-        var kept: Set<HTTPConnectionPool.RequestID> = []
-        fresh = fresh.filter { id in
-            guard let place = place(of: id), heap[place].isQueued else { return false }
-            return kept.insert(id).inserted
-        }
+        guard fresh.count > 2 * heap.count + 8 else { return }
+        fresh.removeAll(keepingCapacity: true)
+        for place in heap.indices where heap[place].isQueued { fresh.append(heap[place].request.id) }
     }
 
     mutating func popFirst() -> Request? { heap.first.flatMap { remove($0.request.id) } }
@@ -87,7 +84,7 @@ struct RequestQueue: Sendable {
         if removed.isQueued { queuedCount -= 1 }
         if heap.isEmpty {
             served.removeAll()
-            fresh.removeAll()
+            fresh.removeAll(keepingCapacity: true)
         }
         return removed.request
     }

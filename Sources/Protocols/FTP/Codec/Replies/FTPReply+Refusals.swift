@@ -18,15 +18,19 @@ extension FTPReply {
     func readRefusal(exists: Bool) -> FTPRefusal.Kind {
         if code == 530 || code == 532 { return .noPermission }
         if isOfUnknownCommand { return .notImplemented }
-        let text = lowercasedText
-        let hasPermissionWord = ["permission", "denied", "not allowed", "forbidden", "access"].contains(
-            where: text.contains)
         return exists || hasPermissionWord ? .noPermission : .noSuchFile
     }
 
     /// Whether the reply to `MLSD` or `LIST` says that the folder, which exists, has no entries. Some servers send 450
-    /// for this, others 550 with these words.
-    var isOfEmptyFolder: Bool { code == 450 || (code == 550 && lowercasedText.contains("no files found")) }
+    /// for this, others 550 with these words. Some also send 450 where a permission is missing.
+    var isOfEmptyFolder: Bool {
+        code == 450 && !hasPermissionWord || code == 550 && lowercasedText.contains("no files found")
+    }
+
+    private var hasPermissionWord: Bool {
+        let text = lowercasedText
+        return ["permission", "denied", "not allowed", "forbidden", "access"].contains(where: text.contains)
+    }
 
     private var lowercasedText: String {
         lines.reduce(into: "") { $0 += String(decoding: $1, as: UTF8.self).lowercased() + " " }
