@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are equal. Instances are immutable.
 open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // set before it is shared
-    /// What the space was made with. Spaces are compared, hashed and stored by it, whatever a subclass returns.
+    /// The values that the space was made with. Spaces are compared, hashed and stored by them, whatever a subclass returns.
     package struct Parts: Hashable {
         /// The protocol of a server, or the type of a proxy.
         package let kind: String?

@@ -6,7 +6,7 @@ import Synchronization
 /// Follows Apple's `CachedURLResponse`. Instances are immutable: caches and sessions use what a response was made with,
 /// whatever a subclass returns.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set before it is shared
-    /// What the response was made with.
+    /// The values that the response was made with.
     package struct Parts {
         package let response: URLResponse
         package let data: Data

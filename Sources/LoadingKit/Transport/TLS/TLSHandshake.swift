@@ -47,9 +47,17 @@ final class TLSHandshake: EventSource {
             }
         case .wouldBlock: break
         case .needsTrustDecision(let trust):
-            awaitDecision { session.ask(trust, $0) } then: { [session] in session.decide($0) }
+            awaitDecision {
+                session.ask(trust, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
         case .needsIdentity(let authorities):
-            awaitDecision { session.askForIdentity(authorities, $0) } then: { [session] in session.decide($0) }
+            awaitDecision {
+                session.askForIdentity(authorities, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
         case .failed(let cause):
             socket.close()
             end(.failure(cause))

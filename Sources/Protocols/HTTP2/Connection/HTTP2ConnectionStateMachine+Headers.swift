@@ -34,7 +34,7 @@ extension HTTP2ConnectionStateMachine {
     ) throws(HTTP2Error) -> HTTP2Event? {
         let head: HTTP2Head
         do throws(HTTP2Error.Kind) {
-            try headers.check(as: role)
+            try headers.check(isResponse: role == .client)
             switch phase {
             // A server's streams begin with the request's head, so only a client waits for a head here.
             case .head: head = try receiveResponse(at: place, endStream: endStream)
@@ -115,7 +115,7 @@ extension HTTP2ConnectionStateMachine {
             ? .halfClosedRemote(sending: .head) : .open(sending: .head, receiving: .body)
         let head: HTTP2RequestHead
         do throws(HTTP2Error.Kind) {
-            try headers.check(as: role)
+            try headers.check(isResponse: false)
             head = try headers.list.requestHead(allowsConnectProtocol: localSettings.enableConnectProtocol)
             if let length = try head.fields.contentLength() {
                 guard !endStream || length == 0 else { throw .bodyTooShort }

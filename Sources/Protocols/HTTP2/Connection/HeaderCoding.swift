@@ -34,11 +34,11 @@ struct HeaderCoding {
 
     /// Throws the error of ``list`` in any kind of message.
     ///
-    /// A client accepts white space around values, as other clients do: servers forward it from HTTP/1.1, where it is
-    /// not part of the value (RFC 9110 §5.5).
-    mutating func check(as role: HTTP2Role) throws(HTTP2Error.Kind) {
+    /// - Parameter isResponse: white space around values is removed then, as other clients do: servers forward it from
+    ///   HTTP/1.1, where it is not part of the value (RFC 9110 §5.5).
+    mutating func check(isResponse: Bool) throws(HTTP2Error.Kind) {
         guard let problem = list.problem else { return }
-        guard role == .client, problem == .malformedFieldValue else { throw problem }
+        guard isResponse, problem == .malformedFieldValue else { throw problem }
         list.trimValues()
         if let problem = list.problem { throw problem }
     }
