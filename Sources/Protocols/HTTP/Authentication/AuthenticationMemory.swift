@@ -111,7 +111,7 @@ final class AuthenticationMemory {
     /// The credential that is remembered for a target: the one with the longest path that is a prefix of the target.
     func credential(forTarget target: String, at site: AuthenticationSite, named: URLCredential?) -> Known? {
         // Requests on the connections that these credentials have authenticated are sent without them.
-        for entry in entries[site] ?? [] where type(of: entry.scheme).bindsToConnection { _ = isCurrent(entry, site) }
+        for entry in entries[site] ?? [] where type(of: entry.scheme).bindsToConnection { forgetIfGone(entry, site) }
         // Bytes, not characters: there may be thousands of paths, which are compared for each request.
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         var best: (entry: Entry, length: Int)?
@@ -120,7 +120,7 @@ final class AuthenticationMemory {
                 best = (entry, known.utf8.count)
             }
         }
-        guard let entry = best?.entry, isCurrent(entry, site) else { return nil }
+        guard let entry = best?.entry, !forgetIfGone(entry, site) else { return nil }
         let challenge = HTTPAuthenticationChallenge(scheme: type(of: entry.scheme).name)
         let offer = AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space)
         return Known(
@@ -132,7 +132,7 @@ final class AuthenticationMemory {
         for space: URLProtectionSpace, at site: AuthenticationSite, named: URLCredential?
     ) -> URLCredential? {
         guard let entry = entries[site]?.first(where: { $0.space.isSameRealm(as: space) && $0.suits(named) }),
-            isCurrent(entry, site)
+            !forgetIfGone(entry, site)
         else { return nil }
         return entry.credential
     }
@@ -188,19 +188,21 @@ final class AuthenticationMemory {
         if entries[site]?.isEmpty == true { entries[site] = nil }
     }
 
-    private func isCurrent(_ entry: Entry, _ site: AuthenticationSite) -> Bool {
+    /// Forgets a credential that the program has removed or replaced. Returns whether it is gone.
+    @discardableResult
+    private func forgetIfGone(_ entry: Entry, _ site: AuthenticationSite) -> Bool {
         // The storage does not contain a URL's credential, nor the scheme's own.
-        if entry.isOfURL { return true }
+        if entry.isOfURL { return false }
         let ownCredential = type(of: entry.scheme).defaultCredential
-        if ownCredential?.hasSameUserAndPassword(as: entry.credential) == true { return true }
+        if ownCredential?.hasSameUserAndPassword(as: entry.credential) == true { return false }
         let stored = entry.credential.user.flatMap { storage?.credentials(for: entry.space)?[$0] }
-        if stored == entry.credential { return true }
+        if stored == entry.credential { return false }
         forget(entry.credential, in: entry.space, at: site)
         if type(of: entry.scheme).bindsToConnection {
             // Responses that are on their way are still for the former user.
             if case .server(let origin) = site { set(.several, origin) }
             connectionUserDidGo?(site)
         }
-        return false
+        return true
     }
 }
