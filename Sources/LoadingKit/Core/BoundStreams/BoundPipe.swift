@@ -31,7 +31,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     private var failureOfWriter: (any Error)?
     private var observers: [Side: @Sendable () -> Void] = [:]
     private var reader: WaitingReader?
-    /// Whether bytes were added of which ``announce()`` has not told the reading end.
+    /// Whether ``announce()`` has to report bytes to the reading end.
     private var isAnnouncementDue = false
 
     init(capacity: Int) { self.capacity = max(1, capacity) }

@@ -123,7 +123,7 @@ extension FTPLoad {
                     "the server sent \(transfer.received) bytes of the \(expected) that the file has")
             }
         case .list:
-            if case .asked = transfer.phase { return emptyListingDidBegin(facts, transfer) }
+            if case .asked = transfer.phase { return giveEmptyListing(facts, transfer) }
             if case .receiving(let listing?) = transfer.phase { try listing.finish().withUnsafeBytes(give) }
         case .inspect: give(request.fileResponse(facts, part: nil))
         case .store, .append:
@@ -138,7 +138,7 @@ extension FTPLoad {
 
 extension FTPLoad {
     /// The server has refused to list a folder without entries.
-    private func emptyListingDidBegin(_ facts: FTPFacts, _ transfer: Transfer) {
+    private func giveEmptyListing(_ facts: FTPFacts, _ transfer: Transfer) {
         let connection = transfer.connection
         if connection.mayHearMore { connection.close() } else { connection.data.close() }
         timings.endRequest(at: session.loop.now)

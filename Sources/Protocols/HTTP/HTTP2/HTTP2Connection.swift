@@ -288,7 +288,6 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func reportSlotsAfterPause() {
         let time = loop.now.advanced(byNanoseconds: Self.cancellationPause)
         if life.planReport() {
-            timers.report?.cancel()
             timers.reportLimit = loop.now.advanced(byNanoseconds: Self.longestCancellationPause)
             timers.report = loop.schedule(at: time) { [self] in
                 timers.report = nil

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// The persistent store of a cookie storage.
 ///
@@ -151,9 +152,8 @@ struct CookieWriteQueue: Sendable {
     mutating func finish(_ error: (any Error)?) -> [Waiter] {
         guard let (batch, done) = writing.take() else { return [] }
         guard error != nil else { return done }
-        defer { waiters = [] }
         edits = batch + edits
-        return done + waiters
+        return done + exchange(&waiters, for: [])
     }
 }
 
