@@ -39,11 +39,7 @@ struct UnitFolder: Hashable {
 
     /// `$XDG_CONFIG_HOME/systemd/user`, or below `~/.config`.
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        if let named = environment["XDG_CONFIG_HOME"], named.hasPrefix("/") {
-            path = named + "/systemd/user"
-        } else {
-            path = HomeFolder.path(environment) + "/.config/systemd/user"
-        }
+        path = BaseFolder.configuration.url(environment).appendingPathComponent("systemd/user").path
     }
 
     /// Writes the files, and replaces those of an earlier version.
