@@ -61,23 +61,13 @@ import Testing
     }
 
     /// A scheme of a program's own that authenticates connections.
-    private struct ConnectionScheme: HTTPAuthenticationScheme {
+    private struct ConnectionScheme: SchemeWithFolders {
         static let name = "Connection"
         static let authenticationMethod = "ConnectionMethod"
         static let bindsToConnection = true
-        let realm: String? = nil
-        let strength = 1
         let folders: [String]
 
         init(_ folders: [String]) { self.folders = folders }
-
-        init?(_ challenge: HTTPAuthenticationChallenge) { nil }
-
-        func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? { nil }
-
-        func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
-
-        func paths(around path: String) -> [String] { folders }
     }
 
     /// A user whose credential has left the storage is no longer the user of connections, whether or not the scheme has

@@ -218,22 +218,12 @@ import Testing
     }
 
     /// A scheme of a program's own, whose protection space has many folders.
-    private struct FoldersScheme: HTTPAuthenticationScheme {
+    private struct FoldersScheme: SchemeWithFolders {
         static let name = "Folders"
         static let authenticationMethod = "FoldersMethod"
-        let realm: String? = nil
-        let strength = 1
         let folders: [String]
 
         init(_ folders: [String]) { self.folders = folders }
-
-        init?(_ challenge: HTTPAuthenticationChallenge) { nil }
-
-        func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? { nil }
-
-        func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
-
-        func paths(around path: String) -> [String] { folders }
     }
 
     /// A hundred folders of a protection space are kept, however many there are.
