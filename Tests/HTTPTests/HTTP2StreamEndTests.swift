@@ -262,14 +262,40 @@ import Testing
         }
     }
 
-    /// A program cancels its tasks one by one: those that wait for a stream are not sent before they are cancelled.
-    @Test func waitingRequestsTakeNoStreamsOfCancelledOnes() async throws {
+    /// Waiting requests: the server allows two streams, and has two requests to `/held`. It answers requests to `/`.
+    private struct Waiting {
+        let session: URLSession
+        let tasks: [URLSessionDataTask]
+        let time: ManualTime
+        let url: URL
+        /// The paths of the requests that the server has.
+        let paths: Recorder<String>
+
+        /// The loop has cancelled it afterwards.
+        func cancel(_ task: URLSessionTask) async {
+            task.cancel()
+            _ = await session.allTasks
+        }
+
+        var isAnswered: Bool {
+            get async { await session.outcome(URLRequest(url: url)) == .loaded(status: 204, body: "") }
+        }
+    }
+
+    /// - Parameter resetsOthers: whether the server resets its other stream to `/held` when the client has reset one.
+    private static func withWaiting(
+        _ count: Int, resetsOthers: Bool = false, _ body: @escaping @Sendable (Waiting) async throws -> Void
+    ) async throws {
         let paths = Recorder<String>()
         let peer = try ConnectionAcceptor(.ipv4()) { socket, _ in
+            var held: [HTTP2StreamID] = []
             try? socket.serveHTTP2(streams: 2) { event, machine, output in
+                if case .streamReset(let stream, _) = event, resetsOthers {
+                    for other in held where other != stream { machine.sendReset(other, to: &output) }
+                }
                 guard case .headers(let stream, .request(let head), _) = event else { return }
                 paths.append(head.path ?? "")
-                guard head.path == "/" else { return }
+                guard head.path == "/" else { return held.append(stream) }
                 try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
             }
         }
@@ -290,18 +316,29 @@ import Testing
             request.httpMethod = "POST"
             request.httpBody = Data("body".utf8)
             var tasks: [URLSessionDataTask] = []
-            for _ in 0..<6 { tasks.append(session.dataTask(with: request)) }
+            for _ in 0..<count + 2 { tasks.append(session.dataTask(with: request)) }
             for task in tasks { task.resume() }
             await paths.count(reaches: 3)
-            try await waitUntil { await session.statistics.requests.waiting == 4 }
-            for task in tasks {
-                task.cancel()
-                // The loop has cancelled it when this has an answer.
-                _ = await session.allTasks
-            }
-            time.advance(by: .seconds(1))
-            #expect(await session.outcome(URLRequest(url: url)) == .loaded(status: 204, body: ""))
-            #expect(paths.snapshot == ["/", "/held", "/held", "/"])
+            try await waitUntil { await session.statistics.requests.waiting == count }
+            try await body(Waiting(session: session, tasks: tasks, time: time, url: url, paths: paths))
+        }
+    }
+
+    /// A program cancels its tasks one by one: those that wait for a stream are not sent before they are cancelled.
+    @Test func waitingRequestsTakeNoStreamsOfCancelledOnes() async throws {
+        try await Self.withWaiting(4) { waiting in
+            for task in waiting.tasks { await waiting.cancel(task) }
+            waiting.time.advance(by: .seconds(1))
+            #expect(await waiting.isAnswered)
+            #expect(waiting.paths.snapshot == ["/", "/held", "/held", "/"])
+        }
+    }
+
+    /// The pause after a cancelled request ends where the server ends another one: the clock stands.
+    @Test func streamsThatTheServerEndsAreTakenAtOnce() async throws {
+        try await Self.withWaiting(1, resetsOthers: true) { waiting in
+            await waiting.cancel(waiting.tasks[0])
+            #expect(await waiting.paths.count(reaches: 4) == ["/", "/held", "/held", "/held"])
         }
     }
 }

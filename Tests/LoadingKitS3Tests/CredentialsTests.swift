@@ -320,6 +320,15 @@ import Testing
             environment: unsupported.merging(["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "s"]) { $1 }
         ).credentials()
         #expect(keys.accessKeyID == "A")
+        // A profile that is named was chosen.
+        let folder = try TemporaryFolder()
+        try folder.write("[other]\naws_access_key_id = P\naws_secret_access_key = s\n", to: "keys")
+        let chosen = [
+            "AWS_PROFILE": "other", "AWS_SHARED_CREDENTIALS_FILE": folder.file("keys").path,
+            "AWS_CONFIG_FILE": "/nowhere",
+        ]
+        let ofProfile = try await S3CredentialsChain(environment: unsupported.merging(chosen) { $1 }).credentials()
+        #expect(ofProfile.accessKeyID == "P")
         server.stop()
         let error = await #expect(throws: S3CredentialsError.self) {
             try await S3CredentialsChain(environment: endpoint).credentials()

@@ -57,6 +57,24 @@
             #expect(storage(folder).allCredentials.isEmpty)
         }
 
+        private final class MovedSpace: URLProtectionSpace, @unchecked Sendable {  // as its superclass
+            override var host: String { "other.example" }
+            override var realm: String? { "other" }
+        }
+
+        @Test("a subclass's space is stored by what it was made with, as it is compared in memory")
+        func spacesOfSubclasses() async throws {
+            let folder = try TemporaryFolder()
+            let first = storage(folder)
+            let moved = MovedSpace(
+                host: "h.example", port: 443, protocol: "https", realm: "r",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            first.set(permanent("a"), for: moved)
+            #expect(first.credentials(for: Self.space) == ["a": permanent("a")])
+            await flush(first)
+            #expect(storage(folder).credentials(for: Self.space) == ["a": permanent("a")])
+        }
+
         @Test("what another process changes is there after a reload, and the session's credentials are kept")
         func changesOfOthers() async throws {
             let folder = try TemporaryFolder()
